@@ -1,4 +1,4 @@
-//! Everything that gpulint finds in one tree, and parts of it.
+//! Contains everything that gpulint finds in one tree, and can restrict it to some files.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub struct Analysis {
     pub comments: Vec<Span>,
     /// Whether each resource's model fits it, in the order of the inventory.
     pub fits: Vec<Fact<Assessment>>,
-    /// Machines whose type is unknown, which count as machines without accelerators.
+    /// Machines whose type is unknown. gpulint counts them as machines without accelerators.
     pub left_out: OmittedResources,
     /// The rows of usage metrics that match each resource.
     pub measured: Measured,
@@ -46,7 +46,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The context in which rules evaluate the tree.
+    /// Returns the context in which rules evaluate the tree.
     pub fn world<'a>(&'a self, settings: &'a AnalysisSettings) -> RuleContext<'a> {
         RuleContext {
             inventory: &self.inventory,
@@ -72,7 +72,8 @@ impl Analysis {
         self.roots.iter_mut().for_each(|root| root.blocks = 0..0);
     }
 
-    /// Retains only resources with a fact in these files, and everything about them.
+    /// Removes all resources that have no fact in these files, and everything that belongs to them. Returns which
+    /// resources remain.
     pub fn keep(&mut self, sources: &SourceFiles, files: &BTreeSet<String>) -> RetainedResources {
         let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
@@ -102,13 +103,13 @@ impl Analysis {
     }
 }
 
-/// Which resources were retained, and their new indexes.
+/// The resources that remain, with their new indexes.
 pub struct RetainedResources {
     moved: Vec<Option<ResourceId>>,
 }
 
 impl RetainedResources {
-    /// Whether an entry is retained: by its resource, or by its place if it has no resource.
+    /// Returns true if an entry remains: because of its resource, or because of its place if it has no resource.
     pub fn keeps(&self, resource: &mut Option<ResourceId>, stands: impl FnOnce() -> bool) -> bool {
         match resource {
             Some(id) => {

@@ -1,4 +1,4 @@
-//! A message with a place, a level, notes and help.
+//! Defines a message with a place, a level, notes and help.
 
 use crate::source::Span;
 
@@ -36,7 +36,7 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Terraform or kubectl would reject this file: a finding of the rule `unreadable`.
     pub unreadable: bool,
-    /// What gpulint skipped because of it, with the words for the count in reports.
+    /// The kind of content that gpulint skipped because of this message, and how reports count it.
     pub skips: Option<(SkipKind, &'static str)>,
 }
 
@@ -53,7 +53,7 @@ impl Diagnostic {
         }
     }
 
-    /// A file that its own tool would reject.
+    /// Returns a file that its own tool would reject.
     pub fn unreadable(message: impl Into<String>, span: Span) -> Self {
         Diagnostic { unreadable: true, ..Self::new(Level::Error, message, Some(span)) }
     }
@@ -72,7 +72,7 @@ impl Diagnostic {
         self
     }
 
-    /// gpulint skipped something here, so its content is unknown.
+    /// Marks that gpulint skipped something here, so its content is unknown.
     #[must_use]
     pub fn skipping(mut self, kind: SkipKind, words: &'static str) -> Self {
         self.skips = Some((kind, words));
@@ -88,8 +88,8 @@ impl Diagnostic {
 
 macro_rules! skip_kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
-        /// What kind of file, block or value gpulint skipped or could not evaluate. Code that decides matches these, and
-        /// never the words of a reason: a reason can contain text of the repository.
+        /// The kind of file, block or value that gpulint skipped or could not evaluate. Code that decides compares
+        /// these kinds and never the reason, because a reason can contain strings from the repository.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SkipKind {
             $($(#[$doc])* $kind,)*
@@ -98,7 +98,7 @@ macro_rules! skip_kinds {
         impl SkipKind {
             pub const ALL: &[SkipKind] = &[$(SkipKind::$kind,)*];
 
-            /// The name in reports.
+            /// Returns the name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(SkipKind::$kind => $name,)*
@@ -178,7 +178,8 @@ skip_kinds! {
 }
 
 impl SkipKind {
-    /// Every entry of this kind names accelerators, or may have some: entries that do not are dropped before a report.
+    /// Returns true if every entry of this kind names accelerators, or may have some. Other entries are removed before
+    /// a report.
     pub const fn is_about_accelerators(self) -> bool {
         matches!(
             self,
@@ -206,7 +207,7 @@ pub fn shortened(mut message: String) -> String {
     message
 }
 
-/// The closest known name, for "did you mean" messages; none if no name is close.
+/// Returns the closest known name, for "did you mean" messages; none if no name is close.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may differ; longer names are not typing errors.
     let allowed = (typed.chars().count().min(64) / 3).max(1);
@@ -219,7 +220,7 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
+/// Returns the number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

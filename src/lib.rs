@@ -63,7 +63,7 @@ pub struct AnalysisSettings {
     pub scenario: Option<Arc<dyn inventory::FactOverrides>>,
 }
 
-/// Reads the files at `paths` and returns everything that follows from them. A pure function of files and settings.
+/// Reads the files at `paths` and returns the complete analysis. The result depends only on files and settings.
 pub fn analyze(sources: &SourceFiles, paths: &[String], settings: &AnalysisSettings) -> Analysis {
     analyze_with(sources, paths, settings, &AnalysisCache::default())
 }

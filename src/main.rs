@@ -1,4 +1,4 @@
-//! The program: hands over to the command line and exits with its code.
+//! Runs the command line and exits with its code.
 
 use std::process::ExitCode;
 

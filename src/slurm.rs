@@ -61,7 +61,7 @@ struct Devices<'t> {
 struct Head<'t> {
     file: FileId,
     options: BTreeMap<&'static str, Given<'t>>,
-    /// Comments for gpulint.
+    /// The comments that contain directives for gpulint.
     remarks: Vec<(&'t str, Span)>,
 }
 
@@ -133,7 +133,7 @@ impl<'t> Head<'t> {
         Some(Devices { count: of_each.to_string(), name, span: given.span, nodes: Some(nodes) })
     }
 
-    /// The default is one task per machine.
+    /// Returns the number of tasks on each machine. The default is one.
     fn tasks_per_node(&self) -> Option<u64> {
         let (of_node, all) = (self.options.get("ntasks-per-node"), self.options.get("ntasks"));
         match (of_node, all) {
@@ -196,7 +196,7 @@ impl<'t> Head<'t> {
             let tasks = self.number("ntasks").zip(self.number("ntasks-per-node"));
             return Some((tasks.map_or(1, |(all, of_node)| all.div_ceil(of_node)).to_string(), asked.span));
         };
-        // `2-4` means at least two.
+        // `2-4` means at least two machines, so the minimum counts.
         let least = given.value.split('-').next().unwrap_or(given.value);
         Some((quoted(least), given.span))
     }

@@ -62,25 +62,16 @@ pub enum Basis<'c> {
         usd_per_unit: i64,
     },
     /// A row that `catalog update` added.
-    Refreshed {
-        region: &'c str,
-    },
+    Refreshed { region: &'c str },
     /// A row without a usable price.
     #[default]
     Unknown,
     /// A row of the catalog. The region `*` means one price everywhere.
-    Listed {
-        region: &'c str,
-    },
+    Listed { region: &'c str },
     /// The row of another region, times the price index of this region in millionths.
-    Regional {
-        from: &'c str,
-        factor: i64,
-    },
+    Regional { from: &'c str, factor: i64 },
     /// The row of another region. The price difference between the regions is unknown.
-    Elsewhere {
-        from: &'c str,
-    },
+    Elsewhere { from: &'c str },
 }
 
 impl Basis<'_> {

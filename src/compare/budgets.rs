@@ -1,4 +1,4 @@
-//! The budgets before and after a change.
+//! Computes the budgets before and after a change.
 
 use crate::catalog::Money;
 use crate::rules::RuleTotal;
@@ -10,7 +10,7 @@ pub struct BudgetUsage {
     /// The owner of the budget: `team search`.
     pub name: String,
     pub limit: Option<Money>,
-    /// None if there was no such total.
+    /// The total before the change; `None` if it did not exist.
     pub before: Option<Money>,
     pub after: Money,
     /// The hours of the month on which the amounts are based.
@@ -18,7 +18,7 @@ pub struct BudgetUsage {
 }
 
 impl BudgetUsage {
-    /// The limit, for a budget rule.
+    /// Returns true if this is the total that a budget rule checks.
     pub fn is_of(&self, rule: &str, total: &RuleTotal) -> bool {
         self.rule == rule && self.name == *total.name
     }
@@ -27,7 +27,7 @@ impl BudgetUsage {
 /// The totals of one state, each with the rule that checks it.
 type Totals = [(String, RuleTotal)];
 
-/// The totals of both states that have a limit.
+/// Returns the totals of both states that have a limit.
 pub fn budgets(before: &Totals, after: &Totals) -> Vec<BudgetUsage> {
     let earlier = |rule: &str, name: &str| {
         let same = before.iter().find(|(of, total)| of == rule && &*total.name == name);

@@ -1,14 +1,15 @@
-//! Resources that disappear while code appears that is not in this tree: they may run there, so that their cost is no longer
-//! known. It is no saving, and the change does not pass.
+//! Finds resources that disappear while new references to code outside this tree appear. They may run there, so their
+//! cost is unknown: it is not a saving, and the change does not pass.
 //!
-//! Code elsewhere is one of these, whatever the front end:
+//! Code is outside the tree in these cases, for each front end:
 //!
-//! 1. what a reader misses: a module that is not on disk, a template, a language that gpulint does not read;
-//! 2. what a deployment tool fetches: the source of an Application, a HelmRelease or a kustomization, a chart of a registry;
-//! 3. the target of a `moved` block, if it is in a module that is not on disk.
+//! 1. A reader cannot find it: a module that is not on disk, a template, a language that gpulint does not read.
+//! 2. A deployment tool downloads it: the source of an Application, a HelmRelease or a kustomization, a chart of a
+//!    registry.
+//! 3. It is the target of a `moved` block, in a module that is not on disk.
 //!
-//! The first two count if the base does not have them; of a call that is in the base, a changed body counts for resources of
-//! the same directory.
+//! Cases 1 and 2 count only if the base state lacks the reference. If only the block of an existing reference changes,
+//! it counts for resources of the same directory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,7 +24,7 @@ use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, ResourceCostChange, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
-/// A reader gains nothing from more entries.
+/// More entries would not help the reader.
 const MOST_SHOWN: usize = 20;
 
 /// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
@@ -49,20 +50,21 @@ pub(super) fn lose(
     told
 }
 
-/// A resource in an earlier total that no later state contains.
+/// Returns a resource in an earlier total that no later state contains.
 fn vanished(change: &ResourceCostChange, earlier: &Side) -> Option<ResourceId> {
     let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
 }
 
-/// Code elsewhere that the later state refers to.
+/// A reference in the later state to code outside this tree.
 #[derive(Debug, Clone)]
 struct Elsewhere {
     path: String,
     span: Option<Span>,
     /// The description for reports.
     what: String,
-    /// The reference is not new, but its block differs: this counts for resources of the same directory.
+    /// True if the reference is not new and only its block changed. Then it counts only for resources of the same
+    /// directory.
     is_changed_only: bool,
 }
 
@@ -99,7 +101,7 @@ fn describe_elsewhere(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Sid
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
 }
 
-/// Resources that a `moved` block sends into a module that is not downloaded.
+/// Returns resources that a `moved` block sends into a module that is not downloaded.
 fn moved(
     states: [(&TreeState, &Analysis); 2],
     gone: &BTreeSet<ResourceId>,
@@ -138,7 +140,7 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
     Some((part(1).or(part(4))?, part(2).or(part(3))?))
 }
 
-/// Code elsewhere to which only the later state refers, or with a changed block.
+/// Returns references to code outside this tree that are new in the later state, or whose block changed.
 fn appeared([before, after]: [(&TreeState, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
     for (it, body) in missed(before) {
@@ -163,7 +165,7 @@ fn appeared([before, after]: [(&TreeState, &Analysis); 2], touched: &Touched, le
     found
 }
 
-/// Everything that the readers could not find, with the block that refers to it.
+/// Returns everything that the readers could not find, with the block that refers to it.
 fn missed((state, analysis): (&TreeState, &Analysis)) -> Vec<(Elsewhere, String)> {
     let sources = state.sources;
     let bodies: HashMap<Span, Span> =
@@ -190,7 +192,7 @@ fn missed((state, analysis): (&TreeState, &Analysis)) -> Vec<(Elsewhere, String)
     calls.chain(skipped).chain(foreign).collect()
 }
 
-/// The sources that deployment tools download, from changed files.
+/// Returns the sources that deployment tools download, from changed files.
 fn fetched(state: &TreeState, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     let mut found = BTreeMap::new();
     for path in &touched.files {
@@ -225,7 +227,7 @@ fn fetched_at(state: &TreeState, path: &str, range: std::ops::Range<usize>, name
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
 }
 
-/// Whether a file belongs to a tool that downloads what it deploys.
+/// Returns true if a file belongs to a tool that downloads what it deploys.
 fn fetches(path: &str, text: &str) -> bool {
     const FILES: [&str; 6] =
         ["kustomization.", "Kustomization", "Chart.yaml", "helmfile", "fleet.yaml", "requirements.yaml"];
@@ -238,13 +240,13 @@ fn is_address(value: &str) -> bool {
         && !value.starts_with("https://kubernetes.default")
 }
 
-/// Whether the chart is a directory of this tree.
+/// Returns true if the chart is a directory of this tree.
 fn is_here(state: &TreeState, path: &str, chart: &str) -> bool {
     let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
 }
 
-/// The strings that appear in any file of a state.
+/// Returns the strings that appear in any file of a state.
 fn named_anywhere(state: &TreeState, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in state.files {
@@ -261,7 +263,7 @@ fn named_anywhere(state: &TreeState, texts: &[&str]) -> BTreeSet<String> {
 }
 
 static_regex!(
-/// The two names can appear in either order.
+/// A `moved` block. Its two addresses can appear in either order.
 static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
 static_regex!(
 /// API groups of objects that deploy from elsewhere.
@@ -270,7 +272,7 @@ static_regex!(
 /// Keys under which tools name their sources.
 static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
 static_regex!(
-/// Entries of YAML lists.
+/// Matches the entries of YAML lists.
 static ENTRIES: Regex = r#"(?m)^\s*-\s+["']?([^\s"'#]+)|[\[,]\s*["']?([^\s,"'\]]+://[^\s,"'\]]+)"#);
 
 #[cfg(test)]

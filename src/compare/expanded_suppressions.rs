@@ -1,4 +1,5 @@
-//! A suppression covers only what it was written for. What it covers beyond that is new, until someone rewrites the suppression.
+//! Finds suppressions that cover more than before. A suppression covers only the findings for which it was written, so
+//! the others are new until the suppression is rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +16,7 @@ fn words(sources: &SourceFiles, span: Span) -> Words {
     (sources.path(sources.origin(span).file), sources.snippet(span).trim().to_owned())
 }
 
-/// How often each suppression occurs in a state.
+/// Returns how often each suppression occurs in a state.
 fn counts(sources: &SourceFiles, all: &[Listed]) -> HashMap<Words, usize> {
     let mut counts = HashMap::new();
     // A suppression of several rules is listed once.
@@ -36,17 +37,17 @@ pub(super) struct SuppressionStates<'a> {
     pub(super) grown: &'a HashSet<ResourceId>,
 }
 
-/// The indexes of findings of suppressions that cover more than before.
+/// Findings whose suppressions cover more than before, by index.
 #[derive(Default)]
 pub(super) struct ExpandedSuppressions {
-    /// The suppression is unchanged: these findings are new.
+    /// Findings whose suppression is unchanged. They count as new.
     pub(super) reopened: Vec<usize>,
-    /// The suppression was rewritten: the change accepts these findings.
+    /// Findings whose suppression the change rewrites. The change accepts them.
     pub(super) renewed: Vec<usize>,
 }
 
 impl SuppressionStates<'_> {
-    /// The findings of suppressions that cover more than before.
+    /// Returns the findings of suppressions that cover more than before.
     pub(super) fn outgrown(&self) -> ExpandedSuppressions {
         let (before, after) = (counts(self.before.sources, self.earlier), counts(self.after.sources, self.later));
         let is_old = |span: Span| {
@@ -79,7 +80,7 @@ impl SuppressionStates<'_> {
         outgrown
     }
 
-    /// True if the machine type or the accelerators changed.
+    /// Returns true if the machine type or the accelerators changed.
     fn is_another(&self, earlier: ResourceId, later: ResourceId) -> bool {
         let (before, after) = (&self.before.inventory.resources, &self.after.inventory.resources);
         let (Some(before), Some(after)) = (before.get(earlier.0), after.get(later.0)) else { return true };
@@ -87,9 +88,9 @@ impl SuppressionStates<'_> {
         keys.into_iter().any(|key| before.fact(key).value() != after.fact(key).value())
     }
 
-    /// Removed suppressions for the reader: their rules and places.
+    /// Returns the suppressions that the change removes: their rules and places.
     pub(super) fn removed(&self) -> Vec<(String, Span)> {
-        // A suppression with another wording is not removed.
+        // A suppression whose wording changed is not removed.
         let key = |sources: &SourceFiles, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
         for it in self.later {

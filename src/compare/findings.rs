@@ -15,7 +15,7 @@ use crate::pricing::{Bill, ChangeKind, Delta, Side};
 use crate::rules::{Finding, RuleTotal, Undetermined};
 use crate::source::{SourceFiles, Span};
 
-/// One state with its decisions.
+/// One state of the tree, with the decisions about its findings.
 #[derive(Clone, Copy)]
 pub(crate) struct EvaluatedState<'a> {
     pub(crate) sources: &'a SourceFiles,
@@ -42,7 +42,7 @@ impl<'a> EvaluatedState<'a> {
         Side { sources: self.sources, inventory: self.inventory, bill: self.bill }
     }
 
-    /// The indexes of findings that are not suppressed.
+    /// Returns the indexes of findings that are not suppressed.
     fn counting(&self, places: impl IntoIterator<Item = usize>) -> Vec<usize> {
         places.into_iter().filter(|at| self.findings.get(*at).is_some_and(Decided::counts)).collect()
     }
@@ -59,7 +59,8 @@ pub(crate) struct Reconsidered {
 }
 
 impl Reconsidered {
-    /// For saved reports, whose suppressions cannot be checked.
+    /// Creates the comparison of two saved reports. Their suppressions cannot be checked, because a report contains no
+    /// files.
     pub(crate) fn without_text(gate: &Gate, before: &EvaluatedState, after: &EvaluatedState) -> Reconsidered {
         let delta = difference(before.side(), after.side());
         let grown = grown(&delta, gate.growth, before, after);
@@ -67,8 +68,8 @@ impl Reconsidered {
     }
 }
 
-/// Decides again about the later state with the earlier one: reopens findings that suppressions no longer cover, lists checks
-/// that can no longer be evaluated, and adds to findings what the change costs and on which changed line they are.
+/// Compares the decisions of both states. Reopens findings that suppressions no longer cover, lists checks that can no
+/// longer be evaluated, and adds to each finding the cost of the change and the changed line.
 pub(crate) fn reconsider(
     change: &Delta,
     gate: &Gate,
@@ -175,7 +176,8 @@ pub(crate) fn findings(
     }
 }
 
-/// New findings, and findings about more instances of a block than before.
+/// Splits new findings into those about new code, and those about more instances of a block that already had this
+/// finding.
 fn apart_from_known_text(state: &EvaluatedState, new: Vec<usize>, unchanged: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let text = |at: &usize| {
         let finding = &state.findings.get(*at)?.finding;
@@ -187,7 +189,7 @@ fn apart_from_known_text(state: &EvaluatedState, new: Vec<usize>, unchanged: &[u
     new.into_iter().partition(|at| text(at).is_none_or(|text| !known.contains(&text)))
 }
 
-/// The identity of a finding in both states: its rule and resource, or its file and content without a resource.
+/// Returns the identity of a finding in both states: its rule and resource, or its file and content without a resource.
 fn identities(
     state: &EvaluatedState,
     text: &dyn Fn(&SourceFiles, &Finding) -> String,
@@ -216,7 +218,7 @@ fn identities(
     state.findings.iter().map(identity).collect()
 }
 
-/// The earlier resource of each later one.
+/// Returns the earlier resource of each later one.
 fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
 }
@@ -226,19 +228,19 @@ fn budget_of<'b>(finding: &Finding, budgets: &'b [BudgetUsage]) -> Option<&'b Bu
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
-/// True if the budget of the finding has to pay more than before.
+/// Returns true if the cost of the finding's budget rises.
 fn has_grown(finding: &Finding, budgets: &[BudgetUsage]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }
 
-/// The cost that a change adds to the budget of a finding.
+/// Returns the cost that a change adds to the budget of a finding.
 fn added(finding: &Finding, budgets: &[BudgetUsage]) -> Option<Money> {
     let spent = budget_of(finding, budgets)?;
     let added = spent.after - spent.before.unwrap_or_default();
     (added > Money::ZERO).then_some(added)
 }
 
-/// Resources whose cost the change clearly raised: earlier findings about them are worse now.
+/// Returns resources whose cost the change clearly raised: earlier findings about them are worse now.
 fn grown(
     delta: &Delta,
     growth: WorseThreshold,

@@ -7,7 +7,8 @@ use crate::diagnostic::Level;
 use crate::inventory::{CountedAs, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
-/// From which level and confidence on a finding fails the run, and is shown.
+/// The lowest level and confidence of findings that fail a run, and the lowest confidence of findings that reports
+/// show.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelThreshold {
     pub(crate) level: Level,
@@ -15,25 +16,25 @@ pub(crate) struct LevelThreshold {
     pub(crate) shown: Confidence,
 }
 
-/// Which findings fail a run, and which ones it shows.
+/// The settings that decide which findings fail a run, and which ones reports show.
 pub(crate) struct Gate {
     pub(crate) usual: LevelThreshold,
     /// Rules that a pack forbids to change. For them, `of_forced` applies instead of the settings of the repository.
     pub(crate) forced: BTreeSet<String>,
     pub(crate) of_forced: LevelThreshold,
     pub(crate) fails_on_unread: bool,
-    /// Findings in examples and tests fail the run, too.
+    /// True if findings in examples and tests fail the run, too.
     pub(crate) fails_on_examples: bool,
-    /// In a comparison: a change whose cost effect is unknown fails the run.
+    /// True if a change with unknown cost effect fails a comparison.
     pub(crate) fails_on_unexplained: bool,
-    /// The threshold from which a finding is worse.
+    /// The growth of cost from which a known finding counts as worse.
     pub(crate) growth: WorseThreshold,
-    /// The settings that decide, for reports.
+    /// The settings that decide, as reports show them.
     pub(crate) setting: String,
 }
 
 impl Gate {
-    /// The settings that decided the verdict.
+    /// Returns the settings that decided the verdict.
     pub(crate) fn decided_by(&self, verdict: Verdict, blocked: bool) -> String {
         match verdict {
             Verdict::NotJudged if blocked && self.fails_on_unexplained => {
@@ -43,7 +44,8 @@ impl Gate {
         }
     }
 
-    /// True if the finding fails the run. A note never does, and a finding in an example only if the settings say so.
+    /// Returns true if the finding fails the run. A note never fails it. A finding in an example fails it only if the
+    /// settings request this.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
@@ -57,7 +59,8 @@ impl Gate {
         if self.forced.contains(&decided.finding.rule) { self.of_forced } else { self.usual }
     }
 
-    /// The verdict, and whether the run fails. Cost that is no longer evaluated may have grown, so it fails the run.
+    /// Returns the verdict, and whether the run fails. Cost that is no longer evaluated may have grown, so it fails
+    /// the run.
     pub(crate) fn decide<'a>(
         &self,
         findings: impl IntoIterator<Item = &'a Decided>,

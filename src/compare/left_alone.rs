@@ -1,15 +1,15 @@
-//! Handles reductions that Terraform does not apply: if `ignore_changes` names a number or a machine, its old value stays. Such a
-//! reduction saves nothing.
+//! Handles reductions that Terraform does not apply: if `ignore_changes` names the number or the machine type,
+//! Terraform keeps the old value. Such a reduction saves nothing.
 
 use crate::analysis::Analysis;
 use crate::inventory::{Fact, Key, KnownFact, ResourceId, UnknownFact};
 use crate::pricing::{ChangeKind, Delta, FactChange};
 use crate::source::Span;
 
-/// The facts of a machine, which keep their old values together.
+/// The facts that depend on the machine type. They get their old values together.
 const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
 
-/// Restores the old values that Terraform keeps, if the file now has less. Returns the values in the file.
+/// Restores the old values that Terraform keeps, if the new values would cost less. Returns the ignored reductions.
 pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<FactChange>)> {
     let mut kept = Vec::new();
     for change in change.changes.iter().filter(|it| it.kind == ChangeKind::Changed) {
@@ -42,7 +42,8 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
     kept
 }
 
-/// A fact of the earlier state with a place in this state, because places of the other state are invalid here.
+/// Returns a fact of the earlier state with a place in the later state, because places of the earlier state are not
+/// valid there.
 fn fact_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     match fact.clone() {
         Fact::Known(known) => Fact::Known(KnownFact { span, defined: None, ..known }),
@@ -51,7 +52,7 @@ fn fact_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
     }
 }
 
-/// Adds the reductions that are only in the file to the details of the change.
+/// Adds to each change the reductions that Terraform ignores.
 pub(super) fn keep_ignored_changes(change: &mut Delta, kept: Vec<(ResourceId, Vec<FactChange>)>) {
     for (later, details) in kept {
         if let Some(it) = change.changes.iter_mut().find(|it| it.after == Some(later)) {

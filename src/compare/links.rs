@@ -1,5 +1,5 @@
-//! Links to directories that a change adds or redirects. gpulint reads a directory at its real path only, not through each link,
-//! so the totals do not contain what is deployed through a link.
+//! Finds links to directories that a change adds or redirects. gpulint reads a directory only at its real path, so the
+//! totals do not contain deployments through a link.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::source::{is_below, real_path};
 
 const CURE: &str = "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
-/// Links that lead to other directories than before, if something with accelerators is there or was there.
+/// Returns links that lead to another directory than before, if the old or the new target contains accelerators.
 pub(super) fn moved(
     base: &TreeState,
     head: &TreeState,
@@ -28,7 +28,7 @@ fn list_changed_links(path: &str, base: &TreeState, head: &TreeState, speaking: 
         return None;
     }
     let speaks = |directory: &str| speaking.iter().any(|it| is_below(it, directory));
-    // If a reader followed the link, its content is already in the report.
+    // If a reader followed the link, the report already has its content.
     if speaks(path) && head.files.iter().all(|it| !is_below(it, path)) {
         return None;
     }

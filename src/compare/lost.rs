@@ -1,4 +1,5 @@
-//! Compares what was not evaluated before and after a change: new, as before, or no longer evaluated.
+//! Compares the unevaluated entries of both states: each is new, unchanged, or about something that is no longer
+//! evaluated.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::pricing::{Delta, Side};
 use crate::rules::{ExaminedBlock, Finding, Undetermined};
 use crate::source::{ReadError, SourceFiles, join, parent, sha256, static_regex, to_hex};
 
-/// Sets for each unevaluated entry whether the change left it as it was, and adds entries that no reader reports.
+/// Sets for each unevaluated entry whether it is unchanged, and adds entries that no reader reports.
 pub(super) fn classify_unevaluated(base: &TreeState, before: &Analysis, head: &TreeState, after: &mut Analysis) {
     if let Some(unread) = unread_variables(base, before, head, after) {
         after.inventory.unjudged.extend(unread);
@@ -28,13 +29,13 @@ pub(super) fn classify_unevaluated(base: &TreeState, before: &Analysis, head: &T
     stand(&mut after.inventory.unjudged, earlier, |it| signature(head, it));
 }
 
-/// The same for saved reports, which contain no files: only the reasons can be compared.
+/// Sets the same for saved reports. They contain no files, so only the reasons are compared.
 pub(crate) fn classify_unevaluated_saved(before: &Inventory, after: &mut Inventory) {
     let said = |it: &Unjudged| (it.path.clone(), it.reason.clone(), String::new());
     stand(&mut after.unjudged, before.unjudged.iter().map(said).collect(), said);
 }
 
-/// Path, reason, and a digest of the content.
+/// The path, the reason, and a digest of the content of an unevaluated entry.
 type Said = (String, String, String);
 
 fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> Said) {
@@ -53,7 +54,7 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
     }
 }
 
-/// Marks resources that disappeared behind an unevaluated entry: they may still exist, so their cost is not saved.
+/// Marks lost resources that an unevaluated entry may contain. They may still exist, so their cost is not saved.
 pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     let unjudged = &after.inventory.unjudged;
     let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).collect();
@@ -65,7 +66,7 @@ pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     });
 }
 
-/// Marks new resources in parts of the earlier state that were not evaluated: they may have existed before.
+/// Marks new resources in parts that the earlier state did not evaluate, because they may have existed before.
 pub(super) fn gain(delta: &mut Delta, before: Side, after: Side) {
     let open = &before.inventory.unjudged;
     if open.is_empty() {
@@ -95,7 +96,7 @@ impl Gone {
         }
     }
 
-    /// True if an unevaluated entry replaces the resource, or names its machine.
+    /// Returns true if an unevaluated entry is in the place of the resource, or names its machine.
     fn may_be_in(&self, it: &Unjudged, sources: &SourceFiles) -> bool {
         let names = |machine: &str| {
             it.known.contains(machine) || it.span.is_some_and(|span| sources.snippet(span).contains(machine))
@@ -109,7 +110,7 @@ pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side
     mark(unjudged, &gone(change, before, after), after.sources);
 }
 
-/// The lost resources.
+/// Returns the resources that are completely unknown after the change.
 pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
     let lost = delta.changes.iter().filter(|change| change.is_lost());
     lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
@@ -125,8 +126,8 @@ pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &SourceFil
     }
 }
 
-/// The subject of a rule that could not be evaluated: a resource by its earlier identity, an object by file and address, or the
-/// whole tree.
+/// The subject of a skipped check: a resource by its earlier identity, an object by file and address, or the whole
+/// tree.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum UndecidedSubject {
     Resource(ResourceId),
@@ -141,13 +142,13 @@ impl UndecidedSubject {
         })
     }
 
-    /// The subject in the earlier state.
+    /// Returns the subject in the earlier state.
     pub(super) fn of_finding(finding: &Finding, sources: &SourceFiles) -> UndecidedSubject {
         let piece = || Self::of_piece(finding.piece.as_ref(), sources);
         finding.resource.map_or_else(piece, UndecidedSubject::Resource)
     }
 
-    /// The subject in the later state; none for a resource that did not exist before.
+    /// Returns the subject in the later state; none for a resource that did not exist before.
     pub(super) fn now(
         it: &Undetermined,
         selves: &HashMap<ResourceId, ResourceId>,
@@ -169,7 +170,7 @@ pub(super) fn undecided<'a>(
 ) -> Vec<Unjudged> {
     let selves: HashMap<ResourceId, ResourceId> =
         delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
-    // Some totals of a rule may still be known.
+    // A rule can check several totals, and some of them may still be known.
     let is_still_found = |it: &Finding| {
         let same = |other: &Decided| {
             other.finding.rule == it.rule
@@ -229,7 +230,8 @@ fn switched_off(before: &Analysis, head: &TreeState, after: &Analysis) -> Vec<Un
 
 static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
 
-/// Resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and cost the same.
+/// Returns resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and
+/// cost the same.
 fn forgotten(base: &TreeState, head: &TreeState) -> Vec<Unjudged> {
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
@@ -254,7 +256,7 @@ fn signature(state: &TreeState, it: &Unjudged) -> Said {
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
 }
 
-/// The relevant part of a module without a caller: its lines about accelerators, and numbers.
+/// Returns the relevant part of a module without a caller: its lines about accelerators, and numbers.
 fn lines_about_accelerators(state: &TreeState, directory: &str) -> String {
     let tree = state.sources.tree();
     let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
@@ -269,7 +271,7 @@ fn lines_about_accelerators(state: &TreeState, directory: &str) -> String {
     decide::digest(&lines)
 }
 
-/// A digest of a file's bytes; for a directory, of its files.
+/// Returns a digest of a file's bytes; for a directory, of its files.
 fn digest_of_file(sources: &SourceFiles, path: &str) -> String {
     match sources.tree().read(path) {
         Ok(bytes) => to_hex(&sha256(&bytes)),
@@ -285,8 +287,8 @@ fn digest_of_file(sources: &SourceFiles, path: &str) -> String {
     }
 }
 
-/// The content that a finding without a resource is about: the whole file if it is unreadable, otherwise the place of the
-/// finding.
+/// Returns the content that a finding without a resource is about: the whole file if it is unreadable, otherwise the
+/// place of the finding.
 pub(crate) fn text_of(sources: &SourceFiles, finding: &Finding) -> String {
     let span = sources.origin(finding.span);
     if finding.rule == "unreadable" {

@@ -74,7 +74,7 @@ pub(crate) fn compare(
     change
 }
 
-/// The changed resources, those that became unknown, and those that became known.
+/// Returns the changed resources, those that became unknown, and those that became known.
 pub(crate) fn difference(before: Side, after: Side) -> Delta {
     let mut delta = delta(before, after);
     lost::lose(&mut delta, before, after);

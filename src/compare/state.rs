@@ -1,4 +1,4 @@
-//! The input of a comparison: two states of a tree, and the changed files.
+//! Defines the input of a comparison: two states of a tree, and the changed files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct TreeState<'a> {
 }
 
 impl TreeState<'_> {
-    /// The content of a file, from the cache if it was read before.
+    /// Returns the content of a file, from the cache if it was read before.
     pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
         if self.sources.has(path) {
             return self.sources.open(path).ok().map(|file| self.sources.text(file));
@@ -33,7 +33,7 @@ impl TreeState<'_> {
     }
 }
 
-/// The changed paths of both states.
+/// The paths that may differ between both states.
 #[derive(Default)]
 pub(crate) struct Touched {
     /// Files that may differ, or that only one state has.

@@ -1,4 +1,4 @@
-//! The effect of a change on the cost of tokens.
+//! Computes the effect of a change on the cost of tokens.
 
 use crate::analysis::Analysis;
 use crate::fit::UnitCosts;
@@ -15,7 +15,7 @@ pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Ana
             ("$/M tokens at your traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
             ("$/M tokens at full load", earlier.per_million_at_full_load, later.per_million_at_full_load),
         ];
-        // Real servers never reach full load, so it is shown only if the traffic is unknown.
+        // Real servers never reach full load, so the cost at full load is shown only if the traffic is unknown.
         let told = kinds.into_iter().find(|(_, earlier, later)| earlier.is_some() || later.is_some());
         let Some((what, earlier, later)) = told else { continue };
         let (before, after) = (shown(earlier), shown(later));

@@ -1,13 +1,13 @@
-//! Finds growth that no total contains: in resources or files that others replace.
+//! Finds growth of cost that no total contains, in resources or files that others replace.
 //!
-//! An environment replaces the root that it belongs to, an overlay its base, one version of an object another. But a repository
-//! cannot prove that no one applies the replaced one directly. So this module reports growth there, unless the counted
+//! A variant of a root replaces the root, an overlay its base, and one version of an object another. But a repository
+//! cannot prove that the replaced one is never applied directly. So this module reports its growth, unless the counted
 //! replacement grew by as much:
 //!
-//! 1. it compares the cost of resources that are listed but not in a total, before and after;
-//! 2. it reads changed files again, each as if nothing replaced it;
-//! 3. it reports a resource that requests more accelerators for less money, if its price is assumed: such a price falls when
-//!    another file hints at another cloud.
+//! 1. It compares the cost of resources that are listed but not in a total, before and after the change.
+//! 2. It reads changed files again, each as if nothing replaced it.
+//! 3. It reports a resource that requests more accelerators for less money, if its price is assumed: such a price
+//!    falls when another file hints at another cloud.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -52,12 +52,12 @@ impl Weight {
         Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
     }
 
-    /// True if the difference is more than rounding.
+    /// Returns true if the difference is larger than a rounding error.
     fn is_more(self) -> bool {
         self.usd > 0.5 || self.accelerators > 0.01
     }
 
-    /// True if this growth is as large as the other one, except for rounding.
+    /// Returns true if this growth is as large as the other one, except for rounding.
     fn explains(self, other: Weight) -> bool {
         self.usd * 1.001 + 0.5 >= other.usd && self.accelerators + 0.01 >= other.accelerators
     }
@@ -75,14 +75,14 @@ impl Weight {
     }
 }
 
-/// The identities by which two resources may be the same: kind and name, or kind and file.
+/// Returns the identities by which two resources may be the same: kind and name, or kind and file.
 fn identities(sources: &SourceFiles, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
-/// By how much the resources in the totals grew, and their weight now, by identity.
+/// Returns by identity how much the resources in the totals grew, and their weight after the change.
 fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
     let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
     for change in &delta.changes {
@@ -99,7 +99,7 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
     grown
 }
 
-/// All growth that no total contains.
+/// Returns all growth that no total contains.
 pub(super) fn grown(
     base: &TreeState,
     before: &Analysis,
@@ -118,7 +118,7 @@ pub(super) fn grown(
     told
 }
 
-/// Files that differ between both states, or that only one of them has.
+/// Returns files that differ between both states, or that only one of them has.
 fn changed<'f>(base: &'f TreeState<'f>, head: &'f TreeState<'f>) -> BTreeSet<&'f String> {
     let differs = |path: &&String| {
         !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
@@ -129,7 +129,7 @@ fn changed<'f>(base: &'f TreeState<'f>, head: &'f TreeState<'f>) -> BTreeSet<&'f
 
 type Counts = HashMap<String, (Weight, Weight)>;
 
-/// The largest growth and weight of any counted resource that may be the same thing.
+/// Returns the largest growth and weight of any counted resource that may be the same thing.
 fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (Weight, Weight) {
     let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
     found
@@ -165,7 +165,7 @@ fn not_added(
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
-        // Of several versions of one object, a cluster contains one: the heaviest counts.
+        // A cluster contains one of several versions of an object, so the one with the largest weight counts.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
             format!("it grew by {}, and no total contains it: {why}", grew.spoken(amount))
@@ -181,7 +181,8 @@ fn not_added(
     told
 }
 
-/// Resources in the totals with more accelerators of the same kind for no more money, if their price is assumed.
+/// Returns resources in the totals with more accelerators of the same kind for no more money, if their price is
+/// assumed.
 fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     let is_same = |now: &Resource, earlier: &Resource| {
         [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
@@ -218,7 +219,7 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     told.collect()
 }
 
-/// Reads changed files as if nothing replaced them: manifests, and roots with a state of their own.
+/// Reads changed manifests, and changed roots with a separate state, as if nothing replaced them.
 fn read_alone(
     base: &TreeState,
     head: &TreeState,
@@ -249,7 +250,7 @@ fn read_alone(
             let resource = now_side.resource(id);
             let (path, address) = key(&now_side, resource);
             let before = known.get(&(path.clone(), address.clone())).copied().unwrap_or_default();
-            // Without its pool, it has another price, so only accelerators count here.
+            // A pod has another price without its pool, so only its accelerators count here.
             let alone = Weight { usd: 0.0, ..Weight::of(&now_side, id) };
             let grew = Weight { usd: 0.0, ..alone.beyond(before) };
             let (grown, all) = stand_in(counted, now_side.sources, resource);
@@ -268,7 +269,7 @@ fn read_alone(
     told
 }
 
-/// Analyzes a few files without anything around them that could replace them.
+/// Analyzes a few files without the other files that could replace them.
 fn alone(state: &TreeState, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
     let settings = AnalysisSettings { rules: std::sync::Arc::default(), ..state.settings.clone() };
@@ -277,7 +278,7 @@ fn alone(state: &TreeState, paths: &[String]) -> Analysis {
     analyze_with(state.sources, &there, &settings, &cache)
 }
 
-/// All files of each root that has its own state and a changed file.
+/// Returns all files of each root that has its own state and a changed file.
 fn roots(head: &TreeState, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();
@@ -300,7 +301,7 @@ fn roots(head: &TreeState, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     roots.collect()
 }
 
-/// True for a manifest that is neither a chart template nor a kustomization.
+/// Returns true for a manifest that is neither a chart template nor a kustomization.
 fn is_plain_manifest(path: &str) -> bool {
     let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();

@@ -28,7 +28,7 @@ pub(crate) fn note(state: &TreeState, analysis: &mut Analysis) {
     analysis.bill.set_unread(&analysis.inventory);
 }
 
-/// Charts of this tree that Terraform installs with other values: gpulint does not know the result.
+/// Returns charts of this tree that Terraform installs with other values, because gpulint does not know the result.
 fn installed(state: &TreeState, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
@@ -60,7 +60,7 @@ fn installed(state: &TreeState, analysis: &Analysis) -> Vec<Unjudged> {
     blocks.filter(speaks).map(tell).collect()
 }
 
-/// Adds the known values of machines with an unknown type: their number and arguments.
+/// Adds the known number and arguments of machines with an unknown type.
 fn know_blocks(state: &TreeState, analysis: &Analysis, all: &mut [Unjudged]) {
     if analysis.left_out.unknown_machines.is_empty() {
         return;
@@ -78,7 +78,7 @@ fn know_blocks(state: &TreeState, analysis: &Analysis, all: &mut [Unjudged]) {
     }
 }
 
-/// The module calls for which readers skipped something.
+/// Returns the module calls for which readers skipped something.
 fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCall> {
     let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
@@ -108,7 +108,7 @@ fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCa
 /// Arguments that never affect a machine.
 const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
 
-/// A call without comment lines, `depends_on`, and arguments that affect no machine.
+/// Returns a call without comment lines, `depends_on`, and arguments that affect no machine.
 fn deciding_text(state: &TreeState, block: &terraform::EvaluatedBlock) -> String {
     let mut text = state.sources.snippet(block.body);
     let start = block.body.start;
@@ -132,7 +132,7 @@ fn deciding_text(state: &TreeState, block: &terraform::EvaluatedBlock) -> String
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Longer than any value for a module; a longer value is compared as written.
+/// The limit on values of a call that are compared. Beyond it, only the text of the call is compared.
 const MOST_VALUES: usize = 10_000;
 
 fn add_blocks(values: &mut Vec<String>, block: &terraform::EvaluatedBlock) {

@@ -1,4 +1,4 @@
-//! A value of a settings file.
+//! Defines a value of a settings file.
 
 use crate::source::{Date, Span};
 

@@ -6,10 +6,10 @@ use super::{Config, RunSetting, SettingKey, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
-/// gpulint reads all rules again for each layer.
+/// The limit on layers, because gpulint reads all rules again for each one.
 const MOST_LAYERS: usize = 64;
 
-/// The maximum of each bound. Beyond it, a CI machine would run out of memory, stack or time.
+/// The maximum of each bound. With a larger one, a CI machine would run out of memory, stack or time.
 const LARGEST_BOUNDS: [(SettingKey<Number>, f64); 6] = [
     (setting!("bounds.file-mib"), 1_024.0),
     (setting!("bounds.nesting"), 200.0),

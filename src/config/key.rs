@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::table::{SETTINGS, SettingKind};
 
-/// An existing setting with a value of kind `T`. Created by [`setting!`](crate::config::setting).
+/// The name of an existing setting with a value of kind `T`. [`setting!`](crate::config::setting) creates it.
 #[derive(Debug)]
 pub struct SettingKey<T> {
     path: &'static str,
@@ -54,7 +54,7 @@ impl<T> Clone for SettingKey<T> {
 impl<T> Copy for SettingKey<T> {}
 
 impl<T: KeyType> SettingKey<T> {
-    /// Runs at compile time: an unknown name or a wrong kind ends the build.
+    /// Checks a name at compile time: an unknown name or a wrong kind stops the build.
     pub const fn of(path: &'static str) -> Self {
         let mut at = 0;
         while at < SETTINGS.len() {

@@ -158,7 +158,7 @@ impl Config {
         })
     }
 
-    /// Whether a table with free names contains this name.
+    /// Returns true if a table with free names contains this name.
     pub fn names(&self, key: SettingKey<Names>, name: &str) -> bool {
         self.below(key).any(|(it, _)| it == name)
     }

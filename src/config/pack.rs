@@ -1,4 +1,4 @@
-//! The packs in `[[packs]]`: a directory of this repository, or a commit of another one.
+//! Reads the packs in `[[packs]]`: a directory of this repository, or a commit of another one.
 
 use super::key::Text;
 use super::{ConfigTable, SettingKey, setting};
@@ -93,7 +93,7 @@ fn unusable(address: &str) -> Option<&'static str> {
         Some(("https" | "ssh" | "file", rest)) => {
             let host = rest.split('/').next().unwrap_or_default();
             let user = host.rsplit_once('@').map_or("", |(user, _)| user);
-            // The user of an https address is usually a token.
+            // The user name in an https address is usually a token.
             (host, user.contains(':') || address.starts_with("https") && !user.is_empty())
         }
         Some(_) => return Some(SCHEMES),

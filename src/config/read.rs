@@ -199,7 +199,7 @@ impl Reader {
     }
 }
 
-/// Whether the path starts at the root of a file system, also on Windows.
+/// Returns true if the path starts at the root of a file system, also on Windows.
 fn is_absolute(path: &str) -> bool {
     let drive = path.split_once(":/").map(|(drive, _)| drive);
     path.starts_with('/') || drive.is_some_and(|it| it.len() == 1 && it.bytes().all(|byte| byte.is_ascii_alphabetic()))

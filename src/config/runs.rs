@@ -1,4 +1,4 @@
-//! `[[runs]]`: deployments that gpulint cannot find by itself.
+//! Reads `[[runs]]`: deployments that gpulint cannot find by itself.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Every setting of `gpulint.toml`, in one table. Reading, `config schema`, `config init` and `config show` use this table.
+//! Defines every setting of `gpulint.toml` in one table. Reading, `config schema`, `config init` and `config show` use
+//! this table.
 
 use crate::diagnostic::Level;
 

@@ -1,4 +1,4 @@
-//! Lists of tables in the settings: `[[suppress]]`, `[[budgets]]` and `[[limits]]`.
+//! Reads lists of tables in the settings: `[[suppress]]`, `[[budgets]]` and `[[limits]]`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The setting `required-version`, such as `>=0.1, <2`.
+//! Checks the setting `required-version`, such as `>=0.1, <2`.
 
 /// Returns whether a version meets a requirement, or the error of the requirement.
 pub(super) fn meets(version: &str, requirement: &str) -> Result<bool, String> {

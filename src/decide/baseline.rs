@@ -1,7 +1,7 @@
-//! Findings that were accepted together, so that only new ones count.
+//! Reads and writes baselines: findings that were accepted together, so that only new ones count.
 //!
-//! An entry has a rule, a file, a resource, and the facts behind the finding. It has no line, because lines move. If a fact
-//! changes or the cost grows, the finding is open again.
+//! An entry has a rule, a file, a resource, and the facts behind the finding. It has no line, because lines move. If a
+//! fact changes or the cost grows, the finding is open again.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Baseline {
     entries: BTreeMap<Key, Accepted>,
 }
 
-/// Rule, file relative to the baseline's directory, address, and the facts of the rule.
+/// The rule, the file relative to the baseline's directory, the address, and the facts of the rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     rule: String,
@@ -72,7 +72,7 @@ pub struct BaselineView<'a> {
 }
 
 impl Baseline {
-    /// Reads a baseline file; an error describes what is wrong.
+    /// Reads a baseline file, or returns a description of its error.
     pub fn read(text: &str) -> Result<Baseline, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if document.version != VERSION {
@@ -173,7 +173,7 @@ impl Baseline {
         (kept, gone)
     }
 
-    /// The number of accepted findings.
+    /// Returns the number of accepted findings.
     pub fn len(&self) -> usize {
         self.entries.values().map(|it| it.count).sum()
     }
@@ -203,7 +203,7 @@ fn whole_cents(money: Money) -> f64 {
     (money.usd() * 100.0).round() / 100.0
 }
 
-/// The facts of the rule without money: prices change independently and have their own tolerance.
+/// Returns the facts of the rule without money: prices change independently and have their own tolerance.
 pub fn fingerprint(finding: &Finding) -> String {
     let is_fact = |evidence: &&FactEvidence| !evidence.fact.starts_with("bill") && !evidence.fact.contains("usd");
     let mut parts: Vec<String> =

@@ -32,7 +32,7 @@ pub fn compare<K: Eq + Hash>(
     compared
 }
 
-/// The growth of a monthly cost from which a finding is worse, or open again: 10%, or an amount.
+/// The growth of a monthly cost from which a finding counts as worse or is open again: 10%, or an amount.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorseThreshold {
     pub min_delta_usd: f64,

@@ -10,12 +10,13 @@ use crate::source::{FileId, SourceFiles, Span, matches};
 
 pub(super) enum CoverTarget {
     File(FileId),
-    /// A range of a file, and everything inside of these module calls.
+    /// The suppression covers a range of a file, and everything inside these module calls.
     Here {
         whole: Span,
         calls: Vec<String>,
     },
-    /// What an annotated object makes: resources, or an object that rules check directly.
+    /// The suppression covers everything that an annotated object creates: resources, or an object that rules check
+    /// directly.
     Annotated {
         resources: Vec<ResourceId>,
         bodies: Vec<Span>,
@@ -50,8 +51,8 @@ impl CoverTarget {
     }
 }
 
-/// The places where a comment can suppress a finding: its place, the header of its block, and every fact of the rule. The line
-/// that a change points at is one of these.
+/// Returns the places where a comment can suppress a finding: its place, the header of its block, and every fact of
+/// the rule. The line that a change points at is one of these.
 pub(super) fn places(finding: &Finding, grounds: &SuppressionContext) -> impl Iterator<Item = Span> {
     let resource = finding.resource.and_then(|id| grounds.inventory.resources.get(id.0));
     let header = resource.map(|it| it.span).or(finding.piece.as_ref().map(|it| it.span));
@@ -76,7 +77,7 @@ pub(super) struct CoveredLines {
 pub(super) struct Layout {
     text: Arc<str>,
     lines: Vec<Line>,
-    /// For each line, the next one with more than a comment.
+    /// For each line, the next line that contains more than a comment.
     content: Vec<usize>,
     known: HashMap<usize, CoveredLines>,
 }
@@ -110,7 +111,8 @@ impl Layout {
         Layout { text, lines, content, known: HashMap::new() }
     }
 
-    /// The line that the comment ends, otherwise the next line with more than a comment, with the block that begins there.
+    /// Returns the line at whose end the comment is, or the next line that contains more than a comment, with the
+    /// block that begins there.
     pub(super) fn lines(&mut self, comment: Span) -> CoveredLines {
         // The line of the comment itself is included.
         let own = self.from(comment.start as usize + 1).saturating_sub(1);
@@ -131,7 +133,7 @@ impl Layout {
         lines
     }
 
-    /// The first line that begins at or after this place.
+    /// Returns the first line that begins at or after this place.
     fn from(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.start < at)
     }
@@ -162,7 +164,7 @@ impl Layout {
         self.text.get(line.start..line.end).unwrap_or_default()
     }
 
-    /// Whether only comments are before it.
+    /// Returns true if the file has only comments before this one.
     pub(super) fn is_at_top(&self, comment: Span) -> bool {
         let first = self.content.first().and_then(|&first| self.lines.get(first));
         let before = first.and_then(|it| self.text.get(it.start..floor(&self.text, comment.start as usize)));
@@ -170,7 +172,7 @@ impl Layout {
     }
 }
 
-/// True for a blank line, a comment, or a document separator.
+/// Returns true for a blank line, a comment, or a document separator.
 fn is_empty(line: &str) -> bool {
     let line = line.trim_start_matches('\u{feff}').trim();
     line.is_empty() || line.starts_with(['#', '*']) || line.starts_with("//") || line.starts_with("/*") || line == "---"

@@ -1,4 +1,4 @@
-//! The stable identity of a finding: its rule and subject, without the line.
+//! Computes the stable identity of a finding: its rule and subject, without the line.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::inventory::Inventory;
 use crate::rules::Finding;
 use crate::source::SourceFiles;
 
-/// A fingerprint of each finding: of its rule, file and resource, and of a counter if these are equal.
+/// Returns a fingerprint of each finding: of its rule, file and resource, and of a counter if these are equal.
 pub fn fingerprints(findings: &[Decided], sources: &SourceFiles, inventory: &Inventory) -> Vec<String> {
     let mut turns: HashMap<(String, String, String), usize> = HashMap::new();
     let identity = |decided: &Decided| {
@@ -19,19 +19,19 @@ pub fn fingerprints(findings: &[Decided], sources: &SourceFiles, inventory: &Inv
     findings.iter().map(identity).collect()
 }
 
-/// The basis of a fingerprint: rule, file and address.
+/// Returns the basis of a fingerprint: rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &SourceFiles, inventory: &Inventory) -> (String, String, String) {
-    // A total is the same wherever its most expensive part is.
+    // A total keeps its identity if its most expensive part moves to another file.
     let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
     (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())
 }
 
-/// A hash that is the same on every machine and in every version: FNV-1a, twice, with different starts.
+/// Returns a hash that is the same on every machine and in every version: FNV-1a, twice, with different starts.
 pub fn hash<'a>(parts: impl IntoIterator<Item = &'a String>) -> String {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut halves = [0xcbf2_9ce4_8422_2325u64, 0x6c62_272e_07bb_0142];
     for part in parts {
-        // The end of a part is included, so that different lists of parts never give the same input.
+        // The hash includes the end of each part, so that different lists of parts never give the same input.
         for byte in part.bytes().chain([0xff]) {
             for half in &mut halves {
                 *half = (*half ^ u64::from(byte)).wrapping_mul(PRIME);

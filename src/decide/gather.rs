@@ -19,7 +19,7 @@ pub(super) struct Suppression {
     pub(super) span: Span,
 }
 
-/// Every valid suppression, and the errors of the others.
+/// Returns every valid suppression, and the errors of the others.
 pub(super) fn gather(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut all = comments(grounds, complaints);
     all.extend(annotations(grounds, complaints));
@@ -73,9 +73,10 @@ fn comments(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Su
     found
 }
 
-/// An annotation applies to everything that its object makes: several resources, or an object that rules check.
+/// Returns the suppressions in annotations. An annotation applies to everything that its object creates: several
+/// resources, or an object that rules check.
 fn annotations(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec<Suppression> {
-    // keyed by the end of the value: in a tree, the place of a key contains its value
+    // The key is the end of the value, because in a tree the place of a key contains its value.
     let mut found: BTreeMap<(FileId, u32), Suppression> = BTreeMap::new();
     let mut told = BTreeSet::new();
     let mut add = |key: &str, value: Option<&str>, span: Span, resource: Option<ResourceId>, body: Option<Span>| {
@@ -117,7 +118,7 @@ fn annotations(grounds: &SuppressionContext, complaints: &mut Complaints) -> Vec
     found.into_values().collect()
 }
 
-/// `until=2027-01-31; reason`
+/// Parses the value of an annotation: `until=2027-01-31; reason`.
 fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), String> {
     let Some(text) = text else { return Err("the value of the annotation is unknown".to_owned()) };
     let mut until = None;
@@ -130,7 +131,7 @@ fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), Stri
     Ok((until, Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
 }
 
-/// What the settings demand of a suppression and this one lacks, with the help.
+/// Returns the part that the settings require and that this suppression lacks, with the help.
 fn lacks(suppression: &Suppression, grounds: &SuppressionContext) -> Option<(String, String)> {
     let demands = grounds.demands;
     if demands.reason && suppression.reason.is_none() {
@@ -152,7 +153,7 @@ fn lacks(suppression: &Suppression, grounds: &SuppressionContext) -> Option<(Str
     })
 }
 
-/// Removes the rules that a suppression may not suppress, and reports why; false if no rule is left.
+/// Removes the rules that a suppression may not suppress, and reports the reason. Returns false if no rule is left.
 fn keep(suppression: &mut Suppression, grounds: &SuppressionContext, complaints: &mut Complaints) -> bool {
     if let Some((message, help)) = lacks(suppression, grounds) {
         complaints.broken(message, help, suppression.span);
@@ -217,7 +218,7 @@ impl Starts {
         begins
     }
 
-    /// What a comment refers to: the line that it ends, or the block that begins on the line below.
+    /// Returns the target of a comment: the line that it ends, or the block that begins on the line below.
     fn target(&self, covered: CoveredLines) -> CoverTarget {
         let line = covered.first_line;
         let here = (line.file, line.start)..(line.file, line.end);

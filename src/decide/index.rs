@@ -9,7 +9,7 @@ use crate::inventory::ResourceId;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// The most dots and brackets in the address of a module call that a comment can cover.
+/// The maximum number of dots and brackets in the address of a module call that a comment can cover.
 const DEEPEST_CALL: usize = 200;
 
 /// Suppressions of one rule that cover the same: the first one suppresses the finding.
@@ -84,7 +84,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The groups that may cover a finding, including all that do.
+    /// Returns the groups that may cover a finding, including all that do.
     pub(super) fn near(&self, finding: &Finding, grounds: &SuppressionContext) -> BTreeSet<usize> {
         let rule = finding.rule.as_str();
         let mut near = BTreeSet::new();
@@ -107,7 +107,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Ranges of one file, sorted by start, in a tree of their furthest ends: the children of a node have its doubled index.
+/// Ranges of one file, sorted by start, in a tree that stores the furthest end below each node. The children of node
+/// `n` are `2n` and `2n + 1`.
 #[derive(Default)]
 struct Stretches {
     all: Vec<(Span, usize)>,

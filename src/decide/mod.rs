@@ -42,7 +42,8 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// A finding without a suppression; `counted` comes from its resource, or from the deployment of its folder.
+    /// Returns a finding without a suppression; `counted` comes from its resource, or from the deployment of its
+    /// folder.
     pub fn new(finding: Finding, sources: &SourceFiles, inventory: &Inventory) -> Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
@@ -60,7 +61,7 @@ impl Decided {
         Decided { finding, suppressed: None, baselined: None, counted }
     }
 
-    /// True if nothing accepts it.
+    /// Returns true if no suppression and no baseline accepts the finding.
     pub fn counts(&self) -> bool {
         self.suppressed.is_none() && self.baselined.is_none()
     }
@@ -76,7 +77,7 @@ pub struct Suppressed {
     pub span: Span,
 }
 
-/// What a suppression can apply to.
+/// Everything that is needed to decide about suppressions.
 pub struct SuppressionContext<'a> {
     pub sources: &'a SourceFiles,
     pub inventory: &'a Inventory,
@@ -103,7 +104,7 @@ pub struct Demands {
     pub longest_days: Option<f64>,
 }
 
-/// Who forbids suppressions of a rule.
+/// The authority that forbids suppressions of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FixedBy {
     /// The settings of the repository, which can still contain an exception.
@@ -134,7 +135,7 @@ pub struct Listed {
     pub silences: usize,
 }
 
-/// The decisions.
+/// The decisions about all findings and suppressions.
 #[derive(Debug, Default)]
 pub struct Decision {
     /// Every finding, suppressed or not, and findings about invalid suppressions.

@@ -11,19 +11,19 @@ use crate::languages::table::claim::has_root_keys;
 use crate::languages::table::{Language, Reader};
 use crate::source::static_regex;
 
-/// What a file in an unsupported language requests.
+/// The request that a file in an unsupported language contains.
 pub(super) struct NamedAccelerators {
     pub(super) words: String,
-    /// The name belongs to a known machine or accelerator.
+    /// True if the name belongs to a known machine or accelerator.
     pub(super) is_known: bool,
     /// The line number, from 0.
     pub(super) line: usize,
-    /// All requests, so that a change of them is noticed.
+    /// All requests of the file. A comparison detects changes of them.
     pub(super) all: String,
 }
 
-/// The keywords by which the language requests accelerators, if it has some; otherwise the first name of a machine or
-/// accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
+/// Returns the keywords by which the language requests accelerators, if it has some; otherwise the first name of a
+/// machine or accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
 pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<NamedAccelerators> {
     let is_comment = |line: &str| {
         let line = line.trim_start();
@@ -60,7 +60,7 @@ static_regex!(
     static TYPE_OF_RESOURCE: Regex = r#"(?m)(?:^|[\s{,"'])Type["']?\s*:\s*["']?AWS::"#
 );
 
-/// The file without strings that a script only prints, and without comments at line ends.
+/// Returns the file without strings that a script only prints, and without comments at line ends.
 fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str> {
     if language.is_script {
         return without_printed(text).into();
@@ -80,17 +80,17 @@ fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str>
 }
 
 static_regex!(
-    /// What can precede a command in a pipeline.
+    /// Matches the text that can precede a command in a pipeline.
     static STEP: Regex = r"^\s*(?:-\s+)?(?:(?:run|script|bash|command|sh)\s*:\s*)?"
 );
 
-/// The beginning of a comment, outside of quotes.
+/// Returns the beginning of a comment, outside of quotes.
 fn comment_at(line: &str, mark: &str) -> Option<usize> {
     let quotes = |text: &str| text.matches(['"', '\'']).count();
     line.match_indices(mark).map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(|before| quotes(before) % 2 == 0))
 }
 
-/// Words as they appear in a sentence.
+/// Formats words as they appear in a sentence.
 fn shown(words: &str) -> String {
     const LONGEST: usize = 80;
     let plain = words.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c });
@@ -101,7 +101,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']))
 }
 
-/// The first name in a line of a machine with accelerators, or of an accelerator.
+/// Returns the first name in a line of a machine with accelerators, or of an accelerator.
 fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     names(line).find(|name| {
         let name = name.trim_start_matches("ml.");
@@ -121,21 +121,22 @@ fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// Whether a word names a machine with accelerators, or an accelerator.
+/// Returns true if a word names a machine with accelerators, or an accelerator.
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
     is_mixed && catalog.names_something(name) && !is_version(name) && !is_other_family(name, catalog)
 }
 
-/// `v1.0.0`, which without its dots would be a V100.
+/// Returns true for a version such as `v1.0.0`, which would be a V100 without its dots.
 fn is_version(name: &str) -> bool {
     let number = name.strip_prefix(['v', 'V']).unwrap_or(name).split('-').next().unwrap_or_default();
     let parts = || number.split('.');
     parts().count() > 1 && parts().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Excludes names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike `g1-standard-2-4`.
+/// Returns true for names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike
+/// `g1-standard-2-4`.
 fn is_other_family(name: &str, catalog: &Catalog) -> bool {
     let small = name.to_ascii_lowercase();
     let has_size = || small.contains('.') || small.contains("large") || small.contains("metal");
@@ -146,21 +147,21 @@ fn is_other_family(name: &str, catalog: &Catalog) -> bool {
         && !has_size()
 }
 
-/// Whether a value is exactly such a name, and not a short one.
+/// Returns true if a value is exactly such a name, and not a short one.
 pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     let name = value.trim_start_matches("ml.");
     let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
-    // The first letters identify a family: `P1v2` is not an AWS machine.
+    // The first letters must belong to a known family: `P1v2` is not an AWS machine.
     let is_of_family = || name.contains(['.', '-', '_']) && catalog.provider_of(name).is_some();
     name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }
 
-/// The first name in a value of a machine with accelerators, or of an accelerator.
+/// Returns the first name in a value of a machine with accelerators, or of an accelerator.
 pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
     value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }
 
-/// Whether a string mentions accelerators, or names a machine with some.
+/// Returns true if a string mentions accelerators, or names a machine with some.
 pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_ascii_lowercase();
     if accelerators::are_mentioned(&text) {

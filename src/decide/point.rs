@@ -44,7 +44,7 @@ impl Written<'_> {
     }
 }
 
-/// The numbers of lines between the common beginning and end of both versions that the earlier version does not have there.
+/// Returns the numbers of the new lines, ignoring the beginning and the end that both versions have in common.
 fn new_lines(before: &str, after: &str) -> HashSet<usize> {
     let (earlier, later): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = earlier.iter().zip(&later).take_while(|(one, other)| one == other).count();

@@ -1,4 +1,4 @@
-//! Tests of suppressions and their coverage.
+//! Tests suppressions and the findings that they cover.
 
 use super::*;
 use crate::diagnostic::Level;
@@ -36,7 +36,7 @@ struct Case {
     findings: Vec<Finding>,
 }
 
-/// The built-in rules, and some that never report anything.
+/// Returns the built-in rules, and some that never report anything.
 fn rules(sources: &SourceFiles) -> Rules {
     let file = sources.open("main.tf").unwrap();
     let page = |name: &str| PageText {

@@ -1,4 +1,4 @@
-//! Resources of unsupported types and kinds that name machines with accelerators.
+//! Lists resources of unsupported types and kinds that name machines with accelerators.
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
@@ -6,10 +6,10 @@ use crate::inventory::{FieldMeaning, Unjudged, UnlistedField, UnsupportedResourc
 
 use super::named::is_one_name;
 
-/// At most this many fields are named.
+/// The limit on fields that an entry names.
 const MOST_NAMED: usize = 3;
 
-/// The entry for a resource, at a path; none if the resource has nothing to do with accelerators.
+/// Returns the entry for a resource, at a path; none if the resource has nothing to do with accelerators.
 pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catalog: &Catalog) -> Option<Unjudged> {
     let named: Vec<&UnlistedField> = it.fields.iter().filter(|field| asks(field, catalog)).collect();
     if named.is_empty() && !it.is_by_type {
@@ -35,7 +35,7 @@ pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catal
     Some(told.about(&it.address).at(it.body))
 }
 
-/// Whether the field requests accelerators, by a name in the catalog or by a number.
+/// Returns true if the field requests accelerators, by a name in the catalog or by a number.
 fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
     let Some(value) = &field.value else { return field.says != FieldMeaning::Machine };
     let value = value.trim();
@@ -46,7 +46,7 @@ fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
     }
 }
 
-/// Whether a value names an accelerator, or a machine with some.
+/// Returns true if a value names an accelerator, or a machine with some.
 fn is_model(value: &str, catalog: &Catalog) -> bool {
     catalog.accelerator(value).is_some() || catalog.provider_of(value).is_some()
 }

@@ -1,4 +1,4 @@
-//! The verdict of a run, and the list of everything relevant that was not evaluated.
+//! Determines the verdict of a run, and lists everything relevant that was not evaluated.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict in reports for people; programs read [`Verdict::name`].
+    /// Returns the verdict in reports for people; programs read [`Verdict::name`].
     pub fn in_words(self) -> &'static str {
         match self {
             Verdict::NotJudged => "incomplete",
@@ -78,7 +78,7 @@ pub struct CoverageInput<'a> {
     pub catalog: &'a Catalog,
 }
 
-/// Everything relevant that was not evaluated, in the order of files.
+/// Returns everything relevant that was not evaluated, in the order of files.
 pub fn unjudged(seen: &CoverageInput) -> Vec<Unjudged> {
     let mut all = seen.inventory.unjudged.clone();
     all.extend(seen.left_out());
@@ -94,7 +94,7 @@ pub fn unjudged(seen: &CoverageInput) -> Vec<Unjudged> {
     // A resource that cannot be read has no price either: it is listed once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
-    // The same applies to resources from the arguments of a missing module, in each of its instances.
+    // A resource from the arguments of a missing module is listed only with that module, for each of its instances.
     let is_of_module = |address: &String| modules.iter().any(|it| it.may_hide(address, ""));
     let is_told = |it: &Unjudged| told.contains(&it.address) || it.address.as_ref().is_some_and(is_of_module);
     all.extend(seen.without_price().filter(|it| !is_told(it)));
@@ -109,7 +109,7 @@ impl CoverageInput<'_> {
         self.sources.path(self.sources.origin(span).file)
     }
 
-    /// What the readers report as skipped.
+    /// Returns entries for everything that the readers report as skipped.
     fn left_out(&self) -> impl Iterator<Item = Unjudged> {
         let left_out = self.inventory.diagnostics.iter().filter_map(|it| Some((it, it.skips?.0)));
         left_out.filter_map(|(it, kind)| {
@@ -138,7 +138,7 @@ impl CoverageInput<'_> {
         })
     }
 
-    /// Files that were not read, except those that a diagnostic reports.
+    /// Returns files that were not read, except those that a diagnostic reports.
     fn skipped(&self) -> impl Iterator<Item = Unjudged> {
         let reported: BTreeSet<SkipKind> =
             self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
@@ -165,7 +165,7 @@ impl CoverageInput<'_> {
         self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
-    /// Whether a file in a directory names accelerators.
+    /// Returns true if a file in a directory names accelerators.
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
@@ -175,7 +175,7 @@ impl CoverageInput<'_> {
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
     }
 
-    /// Files that cannot be read, even if the finding is suppressed or the rule is off.
+    /// Returns the entries for files that cannot be read, even if the finding is suppressed or the rule is off.
     fn unreadable(&self) -> impl Iterator<Item = Unjudged> {
         let found = || self.findings.iter().filter(|it| it.rule == "unreadable");
         let told: BTreeSet<_> = found().map(|it| it.span).collect();
@@ -188,7 +188,7 @@ impl CoverageInput<'_> {
         })
     }
 
-    /// Files in unsupported languages that name accelerators.
+    /// Returns the entries for files in unsupported languages that name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
         let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
         self.inventory.foreign.iter().filter_map(move |it| {
@@ -217,7 +217,7 @@ impl CoverageInput<'_> {
         })
     }
 
-    /// The place of a line in a file, numbered from 0.
+    /// Returns the place of a line in a file, numbered from 0.
     fn line(&self, path: &str, number: usize) -> Option<Span> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);
@@ -259,13 +259,13 @@ impl CoverageInput<'_> {
     }
 }
 
-/// At most this many companion files are searched.
+/// The limit on companion files that are searched.
 const MOST_BESIDE: usize = 200;
 
 /// Folders in which programs define machines.
 const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
 
-/// The companion files of a program: in the same folder and in its usual subfolders.
+/// Returns the companion files of a program: in the same folder and in its usual subfolders.
 fn companion_files(sources: &SourceFiles, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Applies edits to files: non-overlapping ones, from the end to the beginning.
+//! Applies edits that do not overlap to files, from the end to the beginning.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::rules::{Finding, Safety};
 use crate::source::{Edit, FileId, SourceFiles};
 
-/// The findings whose edits can be applied together: safe ones first, then the largest saving. An edit of the same place waits
-/// for the next round.
+/// Returns the findings whose edits can be applied together: safe ones first, then the largest saving. If an edit
+/// overlaps another one, it is applied in the next round.
 pub fn compatible<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Vec<&'f Finding> {
     let mut wanted: Vec<&Finding> = findings.into_iter().filter(|it| !it.edits.is_empty()).collect();
     wanted.sort_by_key(|it| (safety(it), Reverse(it.saves.map(|saves| saves.expected)), it.span, it.rule.clone()));
@@ -30,7 +30,7 @@ fn safety(finding: &Finding) -> Safety {
     finding.fix.as_ref().map_or(Safety::Display, |fix| fix.safety)
 }
 
-/// An edit applies only if no other edit changes the place; equal edits are applied once.
+/// Returns true if no other edit changes the place. Equal edits are applied once.
 fn is_free(taken: &BTreeMap<u32, &Edit>, edit: &Edit) -> bool {
     if taken.get(&edit.span.start).is_some_and(|it| *it == edit) {
         return true;
@@ -39,7 +39,7 @@ fn is_free(taken: &BTreeMap<u32, &Edit>, edit: &Edit) -> bool {
     before.is_none_or(|(_, it)| it.span.end < edit.span.start)
 }
 
-/// The new contents of the files that the edits of these findings change, by path.
+/// Returns the new contents of the files that the edits of these findings change, by path.
 pub fn texts(sources: &SourceFiles, findings: &[&Finding]) -> BTreeMap<String, String> {
     let mut by_file: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
     for edit in findings.iter().flat_map(|it| &it.edits) {
@@ -49,12 +49,12 @@ pub fn texts(sources: &SourceFiles, findings: &[&Finding]) -> BTreeMap<String, S
     changed.collect()
 }
 
-/// The new contents of the files that all fixes of a rule change, including display-only fixes, by path.
+/// Returns the new contents of the files that all fixes of a rule change, including display-only fixes, by path.
 pub fn of_rule(rule: &str, sources: &SourceFiles, findings: &[Finding]) -> BTreeMap<String, String> {
     texts(sources, &compatible(findings.iter().filter(|it| it.rule == rule)))
 }
 
-/// A file with these edits, which do not overlap.
+/// Returns a file with these edits, which do not overlap.
 pub fn apply(text: &str, mut edits: Vec<&Edit>) -> String {
     edits.sort_by_key(|edit| edit.span);
     edits.dedup();

@@ -1,8 +1,8 @@
-//! Finding → text edits.
+//! Turns findings into edits of files.
 //!
-//! A rule file requests changes of facts. The front end that read a resource knows how to write them, and is passed in as a
-//! `Writer`. This module decides which changes are allowed: no edit of a block that other resources share, and no edit of a
-//! generated file. It knows no Terraform type, no Kubernetes kind and no file system.
+//! A rule file requests changes of facts. The front end that read a resource knows how to write them, and is passed in
+//! as a `Writer`. This module decides which changes are allowed: it edits no block that other resources share, and no
+//! generated file. It uses no Terraform type, no Kubernetes kind and no file system.
 
 mod apply;
 mod generated_files;
@@ -19,9 +19,9 @@ use crate::source::Edit;
 
 /// Writes a requested change into the file of a resource.
 pub trait FactWriter {
-    /// The edits; none if the file already has the value.
+    /// Returns the edits; none if the file already has the value.
     fn write(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined>;
 
-    /// The same for several labels at once, because they may need a mapping that does not exist yet.
+    /// Returns the edits that set several labels at once, because they may need a mapping that does not exist yet.
     fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>, Declined>;
 }

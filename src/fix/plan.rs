@@ -28,7 +28,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
     demand_own_text(findings, inventory);
 }
 
-/// All edits of a fix, or an error.
+/// Returns all edits of a fix, or an error.
 fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn FactWriter) -> Result<Vec<Edit>, String> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
@@ -53,7 +53,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn Fac
     }
     for edit in &mut edits {
         let span = sources.editable(edit.span).ok_or("the value is in generated content")?;
-        // lines of an embedded file have an indentation that only the outer file knows
+        // Lines of an embedded file have an indentation that only the outer file determines.
         if span != edit.span && edit.replacement.contains(['\n', '"', '\\', '$', '%']) {
             return Err("the value is in a file that is embedded in another one".to_owned());
         }
@@ -67,7 +67,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn Fac
     if overlap { Err("two of its edits overlap".to_owned()) } else { Ok(edits) }
 }
 
-/// True if the file already has the value.
+/// Returns true if the file already has the value.
 fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
     match (&wish.part, &wish.value) {
         (Part::Fact(key), Some(value)) => resource.fact(*key).value().is_some_and(|it| same(it, value)),
@@ -86,7 +86,7 @@ fn same(one: &FactValue, other: &FactValue) -> bool {
     one == other || one.as_number().is_some_and(|n| other.as_number() == Some(n))
 }
 
-/// A machine type determines its accelerators.
+/// Returns true if another requested change already implies this one: a machine type determines its accelerators.
 fn follows(wish: &FactEdit, all: &[FactEdit]) -> bool {
     wish.part == Part::Fact(Key::AcceleratorCount) && all.iter().any(|it| it.part == Part::Fact(Key::Machine))
 }

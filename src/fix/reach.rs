@@ -7,13 +7,14 @@ use crate::source::{Edit, FileId, Span};
 
 /// The resources that use each place.
 pub(super) struct Reach {
-    /// All instances of a block have the same body.
+    /// The resources of each body. All instances of a block have the same body.
     by_body: HashMap<Span, Vec<ResourceId>>,
     /// Values outside of the body, by file and start.
     by_value: BTreeMap<FileId, BTreeMap<Span, Vec<ResourceId>>>,
 }
 
-/// How many values before an edit are checked for an overlap: values are scalars, and do not contain each other.
+/// The number of values before an edit that are checked for an overlap. Values are scalars, so they do not contain
+/// each other.
 const LOOKED_AT: usize = 64;
 
 impl Reach {
@@ -34,7 +35,7 @@ impl Reach {
         reach
     }
 
-    /// The other resources that an edit would change.
+    /// Returns the other resources that an edit would change.
     pub(super) fn touched(&self, edits: &[Edit], resource: &Resource) -> Vec<ResourceId> {
         let mut found: Vec<ResourceId> = Vec::new();
         let inside = |edit: &Edit| resource.body.contains(edit.span);

@@ -1,4 +1,4 @@
-//! Azure Repos: a pull request has threads, and a report is the first comment of one.
+//! Supports Azure Repos. A pull request has threads, and the report is the first comment of a thread.
 //!
 //! Notes on lines are not supported: the interface lists changed files without the lines that changed.
 
@@ -61,7 +61,7 @@ impl Conversation for Azure<'_> {
             .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
 
-    /// The thread is closed from the start, because an open one could block the merge.
+    /// Creates the comment. Its thread is closed from the start, because an open one could block the merge.
     fn create(&self, body: &str) -> Result<Posted, Error> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });

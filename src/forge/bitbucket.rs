@@ -1,4 +1,4 @@
-//! Bitbucket Cloud: comments of a pull request, in pages, without HTML.
+//! Supports Bitbucket Cloud: comments of a pull request, in pages, without HTML.
 
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ impl<'a> Bitbucket<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// Requests pages by number, because the address of the next page in an answer could lead anywhere. Keeps only the selected
-    /// items of each page.
+    /// Returns the selected items of all pages. Requests pages by number, because the address of the next page in an
+    /// answer could lead anywhere.
     fn all<T>(&self, wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {

@@ -1,4 +1,4 @@
-//! A comment, its pull request, and the operations that a code host must support.
+//! Defines a comment, its pull request, and the operations that a code host must support.
 
 use super::diff::{ForgeHunk, ShownFile};
 use super::host::CodeHost;
@@ -15,7 +15,7 @@ pub struct CommentTarget {
     pub repository: String,
     /// Number of the pull request.
     pub number: u64,
-    /// The commit that was checked, if known: then an older run never overwrites a newer one.
+    /// The commit that was checked, if known. With it, an older run never overwrites a newer one.
     pub head: Option<String>,
     pub credential: Credential,
 }
@@ -52,7 +52,7 @@ pub struct ForgeComment {
     pub body: String,
     pub tag: Tag,
     pub mode: Mode,
-    /// There is nothing new to report: update an earlier comment, but do not write a first one.
+    /// True if there is nothing new to report. An earlier comment is then updated, but no first one is written.
     pub only_if_present: bool,
 }
 
@@ -68,13 +68,13 @@ pub enum CommentOutcome {
     Unchanged {
         url: Option<String>,
     },
-    /// Nothing to report and no comment to update.
+    /// There is nothing to report, and no comment to update.
     NotNeeded,
     /// A newer commit has been checked in the meantime.
     Superseded {
         head: String,
     },
-    /// The token cannot write comments here; the body belongs in the job summary.
+    /// The token cannot write comments here, so the body must go to the job summary.
     JobSummary {
         reason: String,
     },
@@ -82,24 +82,24 @@ pub enum CommentOutcome {
 
 /// The operations that a code host must support.
 pub(super) trait Conversation {
-    /// All comments of the pull request, the oldest first.
+    /// Returns all comments of the pull request, the oldest first.
     fn comments(&self) -> Result<Vec<Posted>, Error>;
     fn comment(&self, id: &str) -> Result<Posted, Error>;
     fn create(&self, body: &str) -> Result<Posted, Error>;
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error>;
     fn delete(&self, id: &str) -> Result<(), Error>;
-    /// Hides a comment. `false` if the host cannot.
+    /// Hides a comment. Returns `false` if the host cannot hide comments.
     fn hide(&self, _comment: &Posted) -> Result<bool, Error> {
         Ok(false)
     }
-    /// The newest commit of the pull request.
+    /// Returns the newest commit of the pull request.
     fn head(&self) -> Result<Option<String>, Error>;
     /// Waits a little, longer after each failure.
     fn pause(&self, attempt: u32);
-    /// Our own name as in `Posted::author`; `None` if the token may not query it.
+    /// Returns gpulint's own name as in `Posted::author`; `None` if the token may not query it.
     fn viewer(&self) -> Result<Option<String>, Error>;
 
-    /// The lines that the pull request shows; `None` if the host supports no notes on lines.
+    /// Returns the lines that the pull request shows; `None` if the host supports no notes on lines.
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
         Ok(None)
     }
@@ -150,7 +150,7 @@ pub(super) fn text(value: &serde_json::Value, pointer: &str) -> Option<String> {
     value.pointer(pointer).and_then(serde_json::Value::as_str).map(str::to_owned)
 }
 
-/// `owner/name` into its two parts.
+/// Splits `owner/name` into its two parts.
 pub(super) fn owner_and_name(repository: &str) -> Result<(&str, &str), Error> {
     match repository.split_once('/') {
         Some((owner, name)) if !owner.is_empty() && !name.is_empty() && !name.contains('/') => Ok((owner, name)),

@@ -1,4 +1,4 @@
-//! The new lines that a unified diff shows: only these can have a note.
+//! Finds the new lines that a unified diff shows. Only these can have a note.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(super) struct ForgeHunk {
 }
 
 impl ShownFile {
-    /// The hunk that shows all of these lines and adds at least one of them.
+    /// Returns the hunk that shows all of these lines and adds at least one of them.
     pub(super) fn hunk_with(&self, first: u32, last: u32) -> Option<&ForgeHunk> {
         self.hunks.iter().find(|hunk| {
             hunk.lines.contains(&first)
@@ -52,7 +52,7 @@ pub(super) fn hunks(patch: &str) -> Vec<ForgeHunk> {
     found
 }
 
-/// The first line of a hunk in the new version: `@@ -1,2 +3,4 @@`.
+/// Returns the first line of a hunk in the new version: `@@ -1,2 +3,4 @@`.
 fn hunk_start(line: &str) -> Option<u32> {
     let ranges = line.strip_prefix("@@ -")?;
     let (_, new) = ranges.split_once(" +")?;
@@ -78,7 +78,7 @@ pub(super) fn files(diff: &str) -> Vec<ShownFile> {
     found
 }
 
-/// Leaves out `/dev/null` and quoted names, which contain bytes that no note could name.
+/// Returns the path in a header. Leaves out `/dev/null` and quoted names, which contain bytes that no note could name.
 fn path_after(header: &str, mark: &str) -> Option<String> {
     let line = header.lines().find_map(|line| line.strip_prefix(mark))?;
     let line = line.trim_end_matches('\t');

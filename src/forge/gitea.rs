@@ -1,4 +1,4 @@
-//! Gitea and Forgejo: similar to GitHub, with page sizes set by the server and no bots.
+//! Supports Gitea and Forgejo. They are similar to GitHub, but the server sets the page sizes and there are no bots.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl<'a> Gitea<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// Keeps only the selected items of each page.
+    /// Returns the selected items of all pages.
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
@@ -99,7 +99,7 @@ impl Conversation for Gitea<'_> {
         Ok(Some(diff::files(&self.client.send(&request)?.text())))
     }
 
-    /// The notes of every review: the host lists them review by review.
+    /// Returns the notes of every review: the host lists them review by review.
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
         let mut notes = Vec::new();
         let reviews = self.pages(&["pulls", &self.number, "reviews"], |review| {
@@ -131,7 +131,7 @@ impl Conversation for Gitea<'_> {
     }
 }
 
-/// The first words of our reviews.
+/// The first words of gpulint's reviews.
 const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {

@@ -1,4 +1,4 @@
-//! GitHub and GitHub Enterprise: a pull request's comments are those of the issue with its number.
+//! Supports GitHub and GitHub Enterprise. The comments of a pull request are those of the issue with its number.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Rep
 /// The version of the REST API, pinned so that answers keep their shape.
 const API_VERSION: &str = "2022-11-28";
 const PAGE_SIZE: u32 = 100;
-/// 10,000 comments. With more, a new comment is better than a longer wait.
+/// The limit on pages, for 10,000 comments. If there are more, a new comment is better than a longer wait.
 const MOST_PAGES: u32 = 100;
 
 pub(super) struct Github<'a> {
@@ -45,7 +45,8 @@ impl<'a> Github<'a> {
         client.send(&request.json(question)).ok()?.json().ok()
     }
 
-    /// The branch may have new commits, or several pull requests: only the one with our commit is right.
+    /// Returns the pull request of a branch whose head is the target's commit, because the branch may have newer
+    /// commits or several pull requests.
     pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
         let request = self.request(HttpMethod::Get, &["pulls"]);
         let request =
@@ -57,7 +58,7 @@ impl<'a> Github<'a> {
         Ok(first.filter(|_| self.head.is_some() && found.next().is_none()))
     }
 
-    /// Keeps only the selected items of each page.
+    /// Returns the selected items of all pages.
     fn pages<T>(&self, path: &[&str], wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for page in 1..=MOST_PAGES {
@@ -120,7 +121,7 @@ impl Conversation for Github<'_> {
         self.client.pause(attempt);
     }
 
-    /// The token of an app or a workflow cannot query its name by REST, only by GraphQL.
+    /// Returns the name behind the token. The token of an app or a workflow cannot query it by REST, only by GraphQL.
     fn viewer(&self) -> Result<Option<String>, Error> {
         let mut request = HttpRequest::new(HttpMethod::Get, ["user"]);
         request.accept = "application/vnd.github+json";

@@ -1,4 +1,4 @@
-//! GitLab, gitlab.com or self-managed: notes of a merge request.
+//! Supports GitLab, gitlab.com or self-managed: notes of a merge request.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl<'a> Gitlab<'a> {
         HttpRequest::new(method, full)
     }
 
-    /// Keeps only the selected items of each page.
+    /// Returns the selected items of all pages.
     fn pages<T>(
         &self,
         path: &[&str],
@@ -106,7 +106,7 @@ impl Conversation for Gitlab<'_> {
         self.comments()
     }
 
-    /// A note is on its last line, which must be new: an unchanged line would need its old number, too.
+    /// Posts each note on its last line, which must be new: an unchanged line would also need its old number.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let request = self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?;
         let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));

@@ -1,4 +1,4 @@
-//! The code hosts.
+//! Defines the supported code hosts.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeHost {
@@ -27,7 +27,8 @@ impl CodeHost {
         Self::ALL.into_iter().find(|host| host.name() == name)
     }
 
-    /// The longest comment that the host takes, in characters. Checked against its documentation or its source, 2026-11.
+    /// Returns the maximum length of a comment on the host, in characters, by its documentation or its source
+    /// (2026-11).
     pub fn longest_body(self) -> usize {
         match self {
             CodeHost::Github | CodeHost::Gitea => 65_536,
@@ -37,12 +38,12 @@ impl CodeHost {
         }
     }
 
-    /// Whether `<details>` folds; otherwise the host would show the tags.
+    /// Returns true if `<details>` folds; otherwise the host would show the tags.
     pub fn has_folds(self) -> bool {
         self != CodeHost::Bitbucket
     }
 
-    /// Whether a fenced block named `suggestion` becomes a button that commits it.
+    /// Returns true if a fenced block named `suggestion` becomes a button that commits it.
     pub fn has_suggestions(self) -> bool {
         matches!(self, CodeHost::Github | CodeHost::Gitlab | CodeHost::Bitbucket)
     }

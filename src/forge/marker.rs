@@ -1,11 +1,11 @@
-//! The hidden line that identifies our comments.
+//! Reads and writes the hidden line that identifies gpulint's comments.
 
 use std::fmt;
 
 use super::host::CodeHost;
 use crate::report::without_page_link;
 
-/// Distinguishes the comments of several configurations.
+/// A tag that distinguishes the comments of several configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag(String);
 
@@ -85,7 +85,7 @@ pub(super) fn read(body: &str) -> Option<CommentMarker> {
     Some(CommentMarker { tag: tag?, head })
 }
 
-/// The body with our hidden line first; it replaces a marker in the body.
+/// Returns the body with gpulint's hidden line first. This line replaces a marker in the body.
 pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: HiddenStyle) -> String {
     let mut fields = format!("{NAME} schema={SCHEMA} tag={tag}");
     if let Some(head) = head.filter(|head| is_commit(head)) {
@@ -94,7 +94,7 @@ pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: HiddenStyl
     format!("{}\n\n{}\n", style.hide(&fields), content(body))
 }
 
-/// The body without its marker, normalized for comparison.
+/// Returns the body without its marker, normalized for comparison.
 pub(super) fn content(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let rest = match body.split_once('\n') {
@@ -105,18 +105,18 @@ pub(super) fn content(body: &str) -> String {
     rest.trim_matches('\n').trim_end().to_owned()
 }
 
-/// Whether two bodies differ only in their page link: such a difference is not news.
+/// Returns true if two bodies differ only in their page link: such a difference is not news.
 pub(super) fn has_same_content(one: &str, other: &str) -> bool {
     let (one, other) = (content(one), content(other));
     without_page_link(&one) == without_page_link(&other)
 }
 
-/// The body with a marker that later runs ignore.
+/// Returns the body with a marker that later runs ignore.
 pub(super) fn retire(body: &str, style: HiddenStyle) -> String {
     format!("{}\n\n{}\n", style.hide(RETIRED_NAME), content(body))
 }
 
-/// The hidden line of a note on a line of code: `key` identifies the finding.
+/// Returns the hidden line of a note on a line of code: `key` identifies the finding.
 pub(super) fn stamp_note(body: &str, tag: &Tag, key: &str, style: HiddenStyle) -> String {
     format!("{}\n\n{}\n", style.hide(&format!("{NOTE_NAME} tag={tag} key={}", plain_key(key))), content(body))
 }
@@ -126,13 +126,15 @@ pub(super) fn is_note(body: &str, tag: &Tag, key: &str) -> bool {
     line == Some(format!("{NOTE_NAME} tag={tag} key={}", plain_key(key)).as_str())
 }
 
-/// A key can contain an address from a repository; the result cannot leave the hidden line.
+/// Returns a key without characters that could end the hidden line, because it can contain an address from a
+/// repository.
 fn plain_key(key: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':') { c } else { '_' };
     key.chars().take(200).map(plain).collect()
 }
 
-/// Whether a comment begins with one of our hidden lines, with any tag: other comments are dropped while a list is read.
+/// Returns true if a comment begins with one of gpulint's hidden lines, with any tag. Other comments are dropped while
+/// a list is read.
 pub(super) fn is_ours(body: &str) -> bool {
     body.lines().next().is_some_and(is_marker)
 }
@@ -152,7 +154,7 @@ fn is_commit(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether two names identify the same commit; some hosts shorten them.
+/// Returns true if two names identify the same commit; some hosts shorten them.
 pub(super) fn same_commit(a: &str, b: &str) -> bool {
     let length = a.len().min(b.len());
     length >= 7 && a.get(..length).zip(b.get(..length)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))

@@ -1,8 +1,9 @@
 //! Writes and updates one gpulint comment on a pull request, on each supported code host.
 //!
-//! `upsert` decides once what to do: create, update, leave alone, or resolve a race. The file of a host only lists, writes and
-//! deletes comments. The body comes from elsewhere: this module reads no finding, no file and no environment. A token without
-//! write permission is a result and not an error, because every fork has such a token.
+//! `upsert` decides for all hosts what to do: create, update, leave alone, or resolve a race. The file of a host only
+//! lists, writes and deletes comments. Callers pass in the body: this module reads no finding, no file and no
+//! environment. A token without write permission leads to a result and not to an error, because every fork has such a
+//! token.
 
 mod azure;
 mod bitbucket;
@@ -49,7 +50,7 @@ pub fn upsert(target: &CommentTarget, comment: &ForgeComment, wire: &Wire) -> Re
     }
 }
 
-/// What would be written, for a dry run.
+/// Returns the comment that would be written, for a dry run.
 pub fn preview(target: &CommentTarget, comment: &ForgeComment) -> String {
     marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host))
 }
@@ -65,8 +66,8 @@ pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire
     }
 }
 
-/// The number of the only open pull request from this branch with the target's head, for builds that run after other builds and
-/// know no number. Only GitHub has such builds.
+/// Returns the number of the only open pull request from this branch with the target's head, for builds that run
+/// after other builds and know no number. Only GitHub has such builds.
 pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
     if target.host != CodeHost::Github {
         return Ok(None);

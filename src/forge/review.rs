@@ -1,4 +1,4 @@
-//! Notes on single lines, with a suggestion if a finding has a one-line fix.
+//! Posts notes on single lines, with a suggestion if a finding has a one-line fix.
 
 use super::conversation::{CommentTarget, Conversation, LineNote, PlacedNote};
 use super::diff::{ForgeHunk, ShownFile};
@@ -16,11 +16,11 @@ pub struct Reviewed {
     pub elsewhere: usize,
     /// Notes that were left out to keep the review readable; the comment contains them.
     pub beyond_limit: usize,
-    /// Why the host or the token accepted no notes.
+    /// The reason why the host or the token accepted no notes.
     pub refused: Option<String>,
 }
 
-/// A reviewer reads no review with more notes than this.
+/// The limit on notes. Reviewers do not read a review with more of them.
 const MOST_NOTES: usize = 10;
 
 pub(super) fn review(
@@ -41,7 +41,7 @@ pub(super) fn review(
     if !standing.is_empty()
         && let Some(viewer) = host.viewer()?
     {
-        // Only our own notes count: a foreign note with our marker must not suppress ours.
+        // Only gpulint's own notes count: a note of another user with this marker must not suppress them.
         standing.retain(|posted| posted.author.as_ref() == Some(&viewer));
     }
     let mut placed = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn review(
     }
     match host.post_line_notes(&placed) {
         Ok(posted) => reviewed.posted = posted,
-        // The diff changed in the meantime, so that a line is no longer in it: the comment still contains everything.
+        // If the diff changed in the meantime, it may lack a line. The comment still contains every finding.
         Err(error) if matches!(error.status(), Some(400 | 422)) => reviewed.refused = Some(error.message),
         Err(error) => return Err(error),
     }

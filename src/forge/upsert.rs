@@ -1,7 +1,8 @@
-//! Decides which comments to write, the same on every host.
+//! Decides which comments to write, in the same way on every host.
 //!
-//! Several runs can work on one pull request at the same time, and none can lock anything. So each run checks again after writing:
-//! of several comments with one tag the oldest stays, and a run whose commit is outdated leaves the comment alone.
+//! Several runs can work on one pull request at the same time, and none can lock anything. So each run checks again
+//! after writing. If several comments have one tag, the oldest stays. A run whose commit is outdated leaves the
+//! comment alone.
 
 use super::conversation::{CommentOutcome, Conversation, ForgeComment, Mode, Posted};
 use super::marker::{self, HiddenStyle, same_commit};
@@ -54,11 +55,11 @@ pub(super) fn upsert(
     Err(Error::new(HttpErrorKind::Interrupted, "the comment changes again and again: another job writes to it"))
 }
 
-/// Comments with our marker and tag, the oldest first.
+/// Comments with gpulint's marker and this tag, the oldest first.
 enum Earlier {
     Ours(Vec<Posted>),
-    /// The token may not query its name. Then anyone may have written these comments, because a person or program can paste a
-    /// marker.
+    /// The token may not query its own name. These comments may be from anyone, because a person or program can paste
+    /// a marker.
     OfAnybody(Vec<Posted>),
 }
 
@@ -83,7 +84,7 @@ fn with_our_marker(host: &dyn Conversation, comment: &ForgeComment) -> Result<Ve
     Ok(found)
 }
 
-/// The author of a new comment is our name. Replaces earlier comments of this author.
+/// Writes a new comment, whose author is gpulint's own name, and replaces earlier comments of this author.
 fn replace_by_own_name(
     host: &dyn Conversation,
     comment: &ForgeComment,
@@ -108,19 +109,19 @@ fn put_away(host: &dyn Conversation, comment: &ForgeComment, old: &Posted) -> Re
     }
 }
 
-/// The newest commit of the pull request, if it is not ours but the one in the comment.
+/// Returns the newest commit of the pull request, if it is the commit in the comment and not the commit of this run.
 fn newer_head(host: &dyn Conversation, posted: &Posted, head: Option<&str>) -> Option<String> {
     let head = head?;
     let told = marker::read(&posted.body)?.head?;
     if same_commit(&told, head) {
         return None;
     }
-    // A token that may not query this can still write: then the last writer wins.
+    // A token that may not query the head can still write. The last writer then wins.
     let newest = host.head().ok()??;
     (same_commit(&newest, &told) && !same_commit(&newest, head)).then_some(newest)
 }
 
-/// `None` when the comment vanished meanwhile.
+/// Updates the comment; returns `None` if the comment has disappeared in the meantime.
 fn bring_up_to_date(
     host: &dyn Conversation,
     first: &Posted,
@@ -144,7 +145,8 @@ fn bring_up_to_date(
     if marker::content(&seen.body) == marker::content(body) {
         return Ok(Some(CommentOutcome::Updated { url: updated.url }));
     }
-    // Another run wrote after ours. If its commit is the newest, its comment is right; otherwise the host is queried again.
+    // Another run wrote after this one. If its commit is the newest, its comment is right; otherwise the host is
+    // queried again.
     Ok(newer_head(host, &seen, head).map(|head| CommentOutcome::Superseded { head }))
 }
 
@@ -194,7 +196,8 @@ fn create_once(
     Err(lost.unwrap_or_else(|| Error::new(HttpErrorKind::Interrupted, "the comment could not be created")))
 }
 
-/// Another run may have created a comment at the same time. The oldest stays: both runs make the same choice.
+/// Removes duplicates, because another run may have created a comment at the same time. The oldest stays, so both runs
+/// make the same choice.
 fn remove_duplicate_comment(
     host: &dyn Conversation,
     comment: &ForgeComment,

@@ -13,7 +13,7 @@ pub(crate) fn is_candidate(path: &Path) -> bool {
     })
 }
 
-/// Whether the name is one of Terraform. Only the text of a JSON file shows whether it is a plan.
+/// Returns true if the file name belongs to Terraform. For a JSON file, only its content shows whether it is a plan.
 pub(crate) fn is_terraform(path: &str) -> bool {
     table::is_of(Reader::Terraform, path)
 }

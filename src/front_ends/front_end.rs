@@ -1,4 +1,4 @@
-//! The interface of a front end, its input and its output.
+//! Defines the interface of a front end, its input and its output.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ pub(crate) struct Reading {
     pub(crate) comments: Vec<Span>,
     /// Sorted files without any sign of accelerators.
     pub(crate) plain: Vec<String>,
-    /// Manifests in other front ends' files, for the front end that reads manifests: the file, and its address.
+    /// Manifests that other front ends found in their files, for the front end that reads manifests: the file, and the
+    /// address of the resource.
     pub(super) embedded: Vec<(FileId, String)>,
     /// The resources that apply these manifests.
     pub(super) carriers: HashMap<FileId, Carrier>,
@@ -28,7 +29,7 @@ pub(crate) struct Reading {
 pub(super) struct Carrier {
     pub(super) root: Option<Arc<str>>,
     pub(super) run: RunId,
-    /// Place at which its count is zero.
+    /// The place that sets the number of this resource to zero, if any.
     pub(super) none: Option<Span>,
 }
 
@@ -43,10 +44,11 @@ pub(super) struct FrontEndInput<'a> {
 
 /// Reads and edits the languages of one family.
 pub(super) trait FrontEnd: Sync {
-    /// Adds the content of its files to `out`, which contains files that earlier front ends left for it.
+    /// Adds the content of the front end's files to `out`, which contains the files that earlier front ends left for
+    /// it.
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading);
 
-    /// Whether it read the file of a resource, and therefore edits it.
+    /// Returns true if this front end read the file of a resource, and therefore edits it.
     fn reads(&self, _: &Resource) -> bool {
         false
     }
@@ -60,7 +62,7 @@ pub(super) trait FrontEnd: Sync {
     }
 }
 
-/// All front ends as writers, which know how to edit a fact.
+/// All front ends as writers. A writer knows how to edit a fact.
 pub(crate) struct Writers<'a> {
     pub(super) sources: &'a SourceFiles,
     pub(super) terraform: crate::terraform::TerraformWriter<'a>,

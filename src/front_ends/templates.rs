@@ -11,7 +11,7 @@ use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct CloudTemplates {
     reader: Reader,
-    /// Reads the templates among the first paths; the second are all files.
+    /// Reads the templates among the first list of paths. The second list contains all files.
     read: fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading,
 }
 
@@ -36,7 +36,7 @@ impl FrontEnd for CloudTemplates {
     }
 
     fn reads(&self, resource: &Resource) -> bool {
-        // The same code edits all of them.
+        // The same code edits templates of all languages.
         is_made_by(resource, &[inventory::ReadBy::Template])
     }
 
@@ -45,7 +45,7 @@ impl FrontEnd for CloudTemplates {
     }
 }
 
-/// Whether it is a template that was read, or a program whose templates were read.
+/// Returns true for a template that was read, or a program whose generated templates were read.
 fn is_read(it: &UnsupportedFile, taken: &BTreeSet<String>) -> bool {
     let folder = it.language.writes_into.and_then(|inside| join(parent(&it.path), inside));
     let wrote = |folder: &str| taken.iter().any(|taken| folder.is_empty() || is_below(taken, folder));

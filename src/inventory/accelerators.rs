@@ -1,5 +1,5 @@
-//! Reads `accelerators.toml`: the words that suggest accelerators in files that gpulint does not parse, and the node
-//! labels for them.
+//! Reads `accelerators.toml`: words that suggest accelerators in files that gpulint does not parse, and node labels
+//! for accelerators.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ static TABLE: LazyLock<File> =
         Err(why) => unreachable!("the embedded words for accelerators: {why}"),
     });
 
-/// Words that also count within longer words.
+/// Search words, which also count within longer words.
 struct Parts {
     words: Vec<&'static Word>,
     needles: Needles,
@@ -86,7 +86,7 @@ impl Parts {
 }
 
 impl Word {
-    /// Whether the word counts at this place: false inside a longer word with another meaning.
+    /// Returns true if the word counts at this place. It does not inside a longer word with another meaning.
     fn counts_at(&self, text: &str, at: usize) -> bool {
         let is_part_of = |other: &String| {
             let start = other.find(&self.word).and_then(|offset| at.checked_sub(offset));
@@ -96,24 +96,24 @@ impl Word {
     }
 }
 
-/// Whether a lower-case text mentions accelerators anywhere.
+/// Returns true if a lower-case text mentions accelerators anywhere.
 pub fn are_mentioned(text: &str) -> bool {
     static ANYWHERE: LazyLock<Parts> = LazyLock::new(|| Parts::new(|it| it.anywhere));
     ANYWHERE.stand_in(text)
 }
 
-/// Whether a lower-case text makes clear that a short name in it is a GPU, such as `L4`.
+/// Returns true if a lower-case text makes clear that a short name in it is a GPU, such as `L4`.
 pub fn card_is_meant(text: &str) -> bool {
     static BESIDE_CARDS: LazyLock<Parts> = LazyLock::new(|| Parts::new(|it| it.card));
     BESIDE_CARDS.stand_in(text)
 }
 
-/// Whether a word by itself requests accelerators, in any language.
+/// Returns true if a word by itself requests accelerators, in any language.
 pub fn is_asking(word: &str) -> bool {
     TABLE.word.iter().any(|it| it.alone && it.word.eq_ignore_ascii_case(word))
 }
 
-/// Whether a name contains a word for accelerators: true for `a-gpu-pool`, false for `gpunodes`.
+/// Returns true if a name contains a word for accelerators: true for `a-gpu-pool`, false for `gpunodes`.
 pub fn are_in_name(name: &str) -> bool {
     let is_word = |word: &str| TABLE.word.iter().any(|it| it.name && it.word.eq_ignore_ascii_case(word));
     name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_word)
@@ -128,30 +128,30 @@ fn vendor(name: &str) -> Option<&'static Vendor> {
     TABLE.vendor.iter().find(|it| it.name == name)
 }
 
-/// Whether pods on several machines see devices of this vendor as one, or one device as several.
+/// Returns true if pods can see several devices of this vendor as one, or one device as several.
 pub fn are_joined(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.joined)
 }
 
-/// Whether devices of this vendor run only models that are compiled for them.
+/// Returns true if devices of this vendor run only models that are compiled for them.
 pub fn are_compiled_for(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.compiled)
 }
 
-/// A chip or a series of chips, in lower case.
+/// Returns true if a lower-case name is a chip or a series of chips.
 pub fn is_chip_or_series(name: &str) -> bool {
     is_chip(name) || TABLE.chips.series.contains(name)
 }
 
-/// A chip at the start of an accelerator's name: `h100` of `h100-80gb`.
+/// Returns true if a name is the chip at the start of an accelerator's name: `h100` of `h100-80gb`.
 pub fn is_chip(name: &str) -> bool {
     TABLE.chips.names.contains(name)
 }
 
-/// Whether a label or taint key has a domain of Kubernetes, a cloud or an accelerator vendor.
+/// Returns true if a label or taint key has a domain of Kubernetes, a cloud or an accelerator vendor.
 pub fn is_put_by_cloud(key: &str) -> bool {
     let Some((domain, _)) = key.split_once('/') else { return false };
-    // A kubelet cannot set its own role, so the cluster's owner sets it.
+    // A kubelet cannot set the role of its own node, so the owner of the cluster sets this label.
     if domain == "node-role.kubernetes.io" {
         return false;
     }
@@ -161,12 +161,12 @@ pub fn is_put_by_cloud(key: &str) -> bool {
     domains.any(is_below)
 }
 
-/// Whether a cloud names its pools and classes by this label key.
+/// Returns true if a cloud names its pools and classes by this label key.
 pub fn names_pools(key: &str) -> bool {
     TABLE.labels.pools.iter().any(|name| key.ends_with(name))
 }
 
-/// Whether each pool of a cloud has its own value for this label key.
+/// Returns true if each pool of a cloud has its own value for this label key.
 pub fn identifies_pool(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     TABLE.labels.by_pool.iter().any(|part| key.contains(part))

@@ -1,12 +1,13 @@
-//! What-if overrides: values to use instead of those in the files.
+//! Defines what-if overrides: values to use instead of those in the files.
 
 use std::fmt::Debug;
 
 use super::{Resource, RunId};
 
-/// Front ends call this for each resource after they read it, and before they resolve how resources affect each other.
-/// An example of such an effect is the use of a reservation.
+/// Applies overrides. Front ends call it for each resource after they read it, and before they resolve how resources
+/// affect each other, for example how they use a reservation.
 pub trait FactOverrides: Debug + Send + Sync {
-    /// Returns the resource with its overrides: several or none if the override changes the number.
+    /// Returns the resource with its overrides. If an override changes the number, the result may be empty or contain
+    /// several resources.
     fn adjust(&self, resource: Resource, run: Option<&RunId>) -> Vec<Resource>;
 }

@@ -1,4 +1,4 @@
-//! Facts: known with their place and origin, unknown with a cause, or absent.
+//! Defines facts: known with their place and origin, unknown with a cause, or absent.
 
 use std::sync::Arc;
 
@@ -37,15 +37,15 @@ pub struct UnknownFact<T> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FactOrigin {
     Written,
-    /// Resolved through variables, locals, modules or links.
+    /// The value was resolved through variables, locals, modules or links.
     Resolved,
     /// The default that the provider documents.
     Default,
-    /// Inferred from another value; the string names it.
+    /// The value was inferred from another value, which the string names.
     Inferred(Arc<str>),
-    /// Inferred from the name under which a model is served.
+    /// The value was inferred from the name under which a model is served.
     ServedName,
-    /// Assumed, because the files do not set it; the string names the gpulint setting that supplied the value.
+    /// The value was assumed, because the files do not set it. The string names the gpulint setting that supplied it.
     Assumed(Arc<str>),
 }
 
@@ -117,7 +117,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Whether the value is unknown and its candidates are known.
+    /// Returns true if the value is unknown and its candidates are known.
     pub fn is_open(&self) -> bool {
         matches!(self, Fact::Unknown(unknown) if !unknown.candidates.is_empty())
     }
@@ -126,7 +126,7 @@ impl<T> Fact<T> {
         matches!(self, Fact::Absent)
     }
 
-    /// Whether the value is known or has a few known candidates.
+    /// Returns true if the value is known or has a few known candidates.
     pub fn is_narrowed(&self) -> bool {
         match self {
             Fact::Known(_) => true,

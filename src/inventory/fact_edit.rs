@@ -1,4 +1,4 @@
-//! Edits of facts that a fix requests.
+//! Defines edits of facts that a fix requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::key::{FactValue, Key};
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactEdit {
     pub part: Part,
-    /// Not set if the fix removes the setting, so that the default applies.
+    /// The new value; `None` if the fix removes the setting, so that the default applies.
     pub value: Option<FactValue>,
 }
 
@@ -63,9 +63,9 @@ impl fmt::Display for FactEdit {
 /// Reason why an edit is not written, in lower case and without a period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declined {
-    /// No setting of this type or kind can express it.
+    /// No setting of this type or kind can express the value.
     Inexpressible(String),
-    /// It can be expressed, but not at this place: the value is computed, shared or generated.
+    /// The value can be expressed, but not at this place, because the present value is computed, shared or generated.
     LeftAlone(String),
 }
 

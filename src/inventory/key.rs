@@ -1,4 +1,4 @@
-//! Names and types of all facts that rules can read.
+//! Defines names and types of all facts that rules can read.
 
 use std::fmt;
 use std::sync::Arc;

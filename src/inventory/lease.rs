@@ -1,4 +1,4 @@
-//! Labels that set an end: leases, dates and schedules that a controller or a custom program reads.
+//! Handles labels that set an end: leases, dates and schedules that a controller or a custom program reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ const TIMES: &[&str] = &[
     "terminateon",
     "ttl",
 ];
-/// The same for labels whose value may be a word: the name of a schedule, or `true`.
+/// Other labels that suggest an end, whose value may also be a word: the name of a schedule, or `true`.
 const SCHEDULES: &[&str] = &[
     "autodelete",
     "autodestroy",

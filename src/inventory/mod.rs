@@ -1,8 +1,7 @@
-//! The neutral model: resources made of facts, and the links between them.
+//! Defines the neutral model: resources made of facts, and the links between them.
 //!
 //! Front ends fill the model, and all later steps read it. It contains no Terraform type, no Kubernetes kind and no
-//! price.
-//! A fact has its place and its origin. An unknown fact has a cause.
+//! price. Each fact has its place and its origin. An unknown fact has a cause.
 
 pub mod accelerators;
 mod adjust;

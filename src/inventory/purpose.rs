@@ -25,7 +25,7 @@ pub enum Says<'a> {
     Around(&'a str),
     /// The name of a program that the resource runs.
     Image(&'a str),
-    /// The work of its commands.
+    /// The work that the resource's commands do.
     Does(Purpose, &'a str),
 }
 
@@ -141,7 +141,7 @@ impl Level {
     }
 }
 
-/// Whether the value of this label key shows the purpose.
+/// Returns true if the value of this label key shows the purpose.
 fn is_purpose_key(key: &str) -> bool {
     const KEYS: &[&str] = &[
         "workload",

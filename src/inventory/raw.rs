@@ -1,4 +1,4 @@
-//! Blocks and objects as written, for rules about any type.
+//! Defines blocks and objects as written, for rules about any type.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct Raw {
 pub struct RawPod {
     /// Name of the template, if the object has several: worker, head.
     pub name: Arc<str>,
-    /// Part of a resource that these pods are, if they request accelerators.
+    /// The part of the resource that consists of these pods, if they request accelerators.
     pub part: Option<Arc<str>>,
     pub spec: RawTree,
     pub containers: Vec<RawContainer>,
@@ -54,7 +54,7 @@ pub struct RawPod {
     pub origin: FactOrigin,
 }
 
-/// A container, with the settings that its object has for it elsewhere.
+/// A container, with the settings that its object defines for it in other places.
 #[derive(Debug, Clone)]
 pub struct RawContainer {
     /// Role of the container: main, init, sidecar or ephemeral.
@@ -84,8 +84,8 @@ pub enum RawData {
     Beginning(Arc<str>, Arc<UnknownFact<RawTree>>),
 }
 
-/// Limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can expand
-/// a few lines to billions of values.
+/// The limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can
+/// expand a few lines to billions of values.
 pub const MOST_VALUES: u32 = 50_000;
 
 impl RawTree {

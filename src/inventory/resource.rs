@@ -1,4 +1,4 @@
-//! A resource that provisions or requests accelerators, made of facts and links.
+//! Defines a resource that provisions or requests accelerators, made of facts and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub enum WantedObjects {
     None,
     /// Only manifests of resources with accelerators.
     OfResources,
-    /// These kinds too, with or without accelerators.
+    /// Also manifests of these kinds, with or without accelerators.
     Kinds(BTreeSet<String>),
     All,
 }
@@ -106,7 +106,7 @@ impl SkippedFile {
         SkippedFile { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
-    /// Whether gpulint knows its content from other files.
+    /// Returns true if gpulint knows its content from other files.
     pub fn is_known_elsewhere(&self) -> bool {
         matches!(self.kind, SkipKind::PlanBeside | SkipKind::Alternatives)
     }
@@ -151,7 +151,8 @@ pub struct Home {
     pub path: Arc<str>,
     /// Folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
-    /// Name of what applies the resource, for a sentence about two resources that share it.
+    /// The names of the chart, kustomizations and objects that deploy the resource, for messages about two resources
+    /// that share one.
     pub parts: Vec<Arc<str>>,
     /// Providers that the closest Terraform folder around it configures.
     pub clouds: Arc<[String]>,
@@ -212,8 +213,8 @@ pub struct Resource {
     /// Place of the version that totals count, if the files contain several versions of one object: a base with
     /// overlays, or alternatives.
     pub version_of: Option<Span>,
-    /// The only tool that creates it like this, if its root gives another tool different values. Only one of the tools
-    /// runs.
+    /// The tool that creates this version of the resource, if its root gives another tool different values. Only one
+    /// of the tools runs.
     pub only_by: Option<&'static str>,
     /// Declaration that it belongs to, if several blocks declare one address or several files are alternatives. At most
     /// one of them is applied.
@@ -322,7 +323,7 @@ pub enum Limited {
     MemoryGib,
 }
 
-/// Attributes that `ignore_changes` names: a change of them in the file changes nothing that runs.
+/// Attributes that `ignore_changes` names. If the file changes them, running resources stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftAlone {
     pub count: bool,
@@ -340,7 +341,7 @@ pub enum CountedIn {
     Accelerators,
 }
 
-/// From this number of machines on, a maximum means no limit: no account has a tenth of it.
+/// A maximum of at least this number of machines means that there is no limit. No account has a tenth of it.
 const NO_LIMIT: f64 = 1_000_000.0;
 
 /// Minimum, expected and maximum number. The maximum is infinite if nothing limits it.
@@ -365,7 +366,7 @@ impl Range {
 
     #[must_use]
     pub fn times(self, other: Range) -> Range {
-        // Zero times infinity is zero here.
+        // Zero times infinity counts as zero.
         let ceiling = self.ceiling * other.ceiling;
         Range {
             floor: self.floor * other.floor,
@@ -374,7 +375,7 @@ impl Range {
         }
     }
 
-    /// Applies the same change to each end.
+    /// Returns the range after the same change of all three numbers.
     #[must_use]
     pub fn plus(self, other: Range) -> Range {
         Range {
@@ -413,7 +414,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns a link between two resources, of which one names the other.
+    /// Returns a link between two resources if one of them names the other.
     pub fn named(kind: LinkKind, to: String, span: Span) -> Self {
         Link { kind, to, span, why: "it is named there".into() }
     }
@@ -523,7 +524,7 @@ pub struct Taint {
 }
 
 impl Inventory {
-    /// Adds the findings of another front end.
+    /// Adds the content of another front end's inventory.
     pub fn join(&mut self, other: Inventory) {
         self.resources.extend(other.resources);
         self.runs.extend(other.runs);
@@ -543,27 +544,27 @@ impl Inventory {
 }
 
 impl Resource {
-    /// Whether totals count it: it has no other version that counts, and its deployment counts.
+    /// Returns true if totals count the resource: no other version of it counts instead, and its deployment counts.
     pub fn is_added(&self) -> bool {
         self.version_of.is_none() && self.counted == CountedAs::Deployed
     }
 
-    /// Whether it only patches another object whose number gpulint has not found.
+    /// Returns true if the resource only patches another object, whose number gpulint has not found.
     pub fn takes_its_count(&self) -> bool {
         self.is_patch && self.count.why().is_some()
     }
 
-    /// Whether it is switched off: its count is 0, and it could be started.
+    /// Returns true if the resource is switched off: its count is 0, and it could be started.
     pub fn is_switched_off(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling == 0.0) && self.fact(Key::Impossible).value().is_none()
     }
 
-    /// Whether nothing limits its number.
+    /// Returns true if nothing limits the number of the resource.
     pub fn is_unlimited(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling.is_infinite())
     }
 
-    /// All places that set a value of it.
+    /// Returns all places that set a value of the resource.
     pub fn places(&self) -> impl Iterator<Item = Span> {
         let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
         let labels = self.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);

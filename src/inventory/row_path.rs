@@ -25,7 +25,7 @@ pub enum Start {
     Part,
     Block,
     Provider,
-    /// The key of the part itself.
+    /// The key of the described part.
     Key,
     Link(String),
 }

@@ -19,7 +19,7 @@ pub struct DeploymentRun {
     pub folder: Arc<str>,
     /// The files that it read, sorted and without duplicates.
     pub inputs: Vec<Arc<str>>,
-    /// Difference from the other deployments of its folder: variable files, values, or a workspace.
+    /// The difference from the other deployments of the folder: variable files, values, or a workspace.
     pub variant: Option<Arc<str>>,
     /// Deployments that it includes: a base, a module, a library chart.
     pub uses: Vec<RunId>,
@@ -111,7 +111,7 @@ pub enum CountedAs {
     /// Other deployments take its place: a root without the variable files of its environments, or the base of
     /// overlays.
     Base,
-    /// The module needs a caller.
+    /// The files are a module that no deployment calls.
     Module,
     /// The files are an example or a test.
     Example,
@@ -151,7 +151,7 @@ impl CountedAs {
 /// Deployments from the settings. They replace those that gpulint would infer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GivenRun {
-    /// Patterns of directories.
+    /// Patterns of the directories that belong to the deployment.
     pub paths: Vec<String>,
     pub name: Option<String>,
     pub variable_files: Vec<String>,

@@ -1,4 +1,4 @@
-//! Changes that a weekly schedule makes to the number of machines or pods.
+//! Defines changes that a weekly schedule makes to the number of machines or pods.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub struct ScheduleEntry {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScheduledSize {
-    /// The number that the resource sets elsewhere.
+    /// The resource starts with the number that it sets in another place.
     Start,
-    /// Zero.
+    /// The resource stops.
     Stop,
-    /// These numbers from then on. An absent number keeps its value.
+    /// The resource has these numbers from then on. An absent number keeps its value.
     Set { min: Fact<f64>, desired: Fact<f64>, max: Fact<f64> },
-    /// At least this number until the end.
+    /// The resource has at least this number until the end.
     AtLeast { count: Fact<f64>, until: Until },
 }
 

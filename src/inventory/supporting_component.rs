@@ -1,4 +1,4 @@
-//! Supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
+//! Finds supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use crate::source::{Needles, compiled};
 
-/// A component that the files define or lack, and that has no accelerators itself.
+/// A supporting component, which has no accelerators itself. Rules report whether the files define it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SupportingComponent {
     /// An exporter of accelerator metrics.
@@ -74,8 +74,7 @@ pub fn signs(text: &[u8]) -> Vec<(SupportingComponent, std::ops::Range<usize>)> 
     found
 }
 
-/// Every text that a pattern matches contains one of these, in any case. They are cut before three rare letters, by
-/// which the search finds them.
+/// Every match of a pattern contains one of these words, in any case. The search uses three rare letters of each word.
 const PARTS: [(&str, &str); 11] = [
     ("d", "cgm"),
     ("g", "pu-operator"),
@@ -90,7 +89,7 @@ const PARTS: [(&str, &str); 11] = [
     ("containerinsig", "hts"),
 ];
 
-/// Parts of words that have only one spelling.
+/// Parts of words that occur in only one spelling.
 const EXACT: [&str; 11] = [
     "ResourceQuota",
     "ClusterQueue",
@@ -105,7 +104,7 @@ const EXACT: [&str; 11] = [
     "scale-down-enabled",
 ];
 
-/// Byte sequences of which every text with a component has one.
+/// Byte sequences for a fast search. Every file with a component contains at least one of them.
 static RARE: LazyLock<Needles> = LazyLock::new(|| {
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
     let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
@@ -133,7 +132,7 @@ fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
     is(at..at + rest.len(), rest) && at.checked_sub(before.len()).is_some_and(|start| is(start..at, before))
 }
 
-/// Whether the line so far begins a comment.
+/// Returns true if the line so far begins a comment.
 fn is_comment(before: &[u8]) -> bool {
     let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
     line.starts_with(b"#") || line.starts_with(b"//")

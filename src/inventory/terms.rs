@@ -1,4 +1,4 @@
-//! Facts with a closed list of values: the way of buying, the purpose, the task of a program.
+//! Defines facts with a closed list of values: the way of buying, the purpose, the task of a program.
 
 use super::fact::Fact;
 use super::key::FactValue;

@@ -1,4 +1,5 @@
-//! Relevant files, blocks and resources that were not evaluated. If any exists, the verdict cannot be a pass.
+//! Describes relevant files, blocks and resources that were not evaluated. If there are any, the verdict cannot be a
+//! pass.
 
 use crate::diagnostic::SkipKind;
 use crate::source::Span;
@@ -27,10 +28,10 @@ pub struct Unjudged {
 /// Effect of a change on the entry. Without a comparison, every entry is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnjudgedStatus {
-    /// Evaluated before the change, and no longer after it: this fails the run.
+    /// The entry was evaluated before the change, and is no longer: this fails the run.
     Lost,
     Open,
-    /// The change does not affect it.
+    /// The entry was not evaluated before either, and the change does not affect it.
     AsBefore,
 }
 
@@ -67,7 +68,7 @@ impl Unjudged {
         Unjudged { span: Some(span), ..self }
     }
 
-    /// Whether it may hide a resource with this address.
+    /// Returns true if the unevaluated entry may contain a resource with this address.
     pub fn may_hide(&self, address: &str, path: &str) -> bool {
         match (&self.address, self.span) {
             (Some(own), _) => address

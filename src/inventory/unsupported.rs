@@ -1,5 +1,5 @@
-//! Resources and objects of unsupported types. Fields that name machines or accelerators are recorded, so that reports
-//! list them.
+//! Records resources and objects of unsupported types, with the fields that name machines or accelerators, so that
+//! reports list them.
 
 use crate::source::Span;
 
@@ -35,7 +35,7 @@ const OPEN_MAPS: [&str; 19] = [
     "connection",
     "provisioner",
 ];
-/// Limit on fields: further fields only repeat the earlier ones.
+/// The limit on fields: further fields only repeat the earlier ones.
 const MOST_FIELDS: usize = 20;
 
 /// A resource or an object of an unsupported type.
@@ -58,7 +58,7 @@ pub struct UnsupportedResource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnlistedField {
     pub name: String,
-    /// Not set if unknown.
+    /// The value; `None` if it is unknown.
     pub value: Option<String>,
     pub says: FieldMeaning,
 }
@@ -66,11 +66,11 @@ pub struct UnlistedField {
 /// Kind of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldMeaning {
-    /// `instance_type`
+    /// A machine type: `instance_type`.
     Machine,
-    /// `gpu_model`
+    /// An accelerator: `gpu_model`.
     Accelerator,
-    /// `gpus`, `gpu_count`
+    /// A number: `gpus`, `gpu_count`.
     Number,
 }
 
@@ -90,12 +90,12 @@ impl UnsupportedResource {
     }
 }
 
-/// Whether the name of a type shows that it is about accelerators.
+/// Returns true if the name of a type shows that it is about accelerators.
 pub fn is_type_of_accelerators(name: &str) -> bool {
     words(name).split('_').any(accelerators::is_asking)
 }
 
-/// Whether users choose the keys in a field of this name.
+/// Returns true if users choose the keys in a field of this name.
 pub fn is_open_map(name: &str) -> bool {
     OPEN_MAPS.contains(&words(name).as_str())
 }

@@ -36,7 +36,7 @@ pub(super) struct GatheredFiles {
 struct Looked<'p> {
     path: &'p String,
     matter: Matter,
-    /// The text of the file, if it is certainly needed.
+    /// The content of the file, if the scan shows that it is relevant.
     read: Option<Result<Arc<str>, ReadError>>,
     may_have_sign: bool,
     language: Option<&'static Language>,
@@ -46,7 +46,7 @@ struct Looked<'p> {
 /// and the second one reuses them for equal files.
 #[derive(Debug, Clone, Default)]
 pub struct ScanCache {
-    /// The results that are not from an earlier run.
+    /// The results that this run found.
     found: Arc<Mutex<HashMap<String, Look>>>,
     /// The languages of other files.
     languages: Arc<Mutex<HashMap<String, Vec<&'static Language>>>>,
@@ -130,7 +130,7 @@ impl ScanCache {
             return;
         }
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that could not be read has no results.
+        // The cache stores no result for a file that could not be read.
         let read =
             looked.iter().filter(|it| !matches!(it.read, Some(Err(_))) && !self.remembered.contains_key(it.path));
         found.extend(read.map(|it| {

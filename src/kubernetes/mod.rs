@@ -52,7 +52,8 @@ pub struct KubernetesOptions {
     pub pods: bool,
     /// The output of other programs for charts and kustomizations. It replaces the files that it was made from.
     pub rendered: Vec<RenderedOutput>,
-    /// Names of values files with which charts are rendered; `*` stands for one rendering with each values file.
+    /// Names of values files with which charts are rendered. For `*`, each chart is rendered with each of its values
+    /// files.
     pub values: Vec<String>,
     /// The deployments that the settings define.
     pub given_runs: Vec<GivenRun>,
@@ -68,7 +69,8 @@ pub struct KubernetesOptions {
 #[derive(Debug, Default)]
 pub struct KubernetesReading {
     pub inventory: Inventory,
-    /// For each resource, the Terraform string that contains its manifest, if that is not the manifest itself.
+    /// For each resource, the Terraform string that contains its manifest, if the derived manifest file is not that
+    /// string itself.
     pub carriers: Vec<Option<FileId>>,
     /// The comments for gpulint.
     pub comments: Vec<Span>,
@@ -205,7 +207,7 @@ struct Parsed {
     skipped: Option<SkippedFile>,
     /// The reason why facts of this file are only inferred.
     inferred: Option<Arc<str>>,
-    /// The number of documents in the file. The others were generated from them.
+    /// The number of documents that the file itself contains. All later documents were generated from them.
     written: usize,
     /// The numbers of the documents that are replaced by others.
     stood_for: BTreeSet<usize>,

@@ -84,8 +84,8 @@ impl FileDeployments {
     }
 }
 
-/// A file that the kustomization or Application of its folder does not include. Deploying the folder does not apply it,
-/// so each such file is a deployment of its own.
+/// Returns the deployment of a file that the kustomization or Application of its folder does not include. Deploying
+/// the folder does not apply this file, so each such file is a separate deployment.
 fn unlisted(path: &str) -> DeploymentRun {
     let label = format!("{}, not listed", file_name(path));
     DeploymentRun { counted: CountedAs::Unlisted, ..DeploymentRun::new(RunKind::Manifests, parent(path), Some(&label)) }

@@ -1,6 +1,7 @@
-//! Languages of other programs. Each module parses text to trees with places, and evaluates or renders them.
+//! Contains the languages of other programs. Each module parses text to trees with places, and evaluates or renders
+//! them.
 //!
-//! None of them knows an accelerator, a resource or a price. The head of each names the program that it follows, its
+//! None of them uses an accelerator, a resource or a price. The head of each names the program that it follows, its
 //! tests, what it refuses, and why no crate does this.
 
 pub(crate) mod azure;

@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// Represents an unknown part in a known text; front ends may use it too.
 pub const HOLE: char = '\u{FFFC}';
 
-/// Limit on words, which also stops variables that expand each other. No model name is longer.
+/// The limit on words, which also stops variables that expand each other. No model name is longer.
 const LONGEST_WORD: usize = 16 << 10;
-/// Limit on scripts; the rest is ignored.
+/// The limit on scripts; the rest is ignored.
 const LONGEST_SCRIPT: usize = 512 << 10;
 const MOST_WORDS: usize = 20_000;
 
@@ -203,7 +203,8 @@ impl Lexer<'_> {
         Some(c)
     }
 
-    /// Whether a line continues: a backslash before its end, also with spaces in between, which is a common mistake.
+    /// Returns true if a line continues: a backslash before its end, also with spaces in between, which is a common
+    /// mistake.
     fn continuation(&mut self) -> bool {
         let after = &self.rest()[1..];
         let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
@@ -480,7 +481,7 @@ pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
     left.is_some()
 }
 
-/// `NAME=value`.
+/// Splits `NAME=value` into its two parts.
 pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| is_name(name))
 }

@@ -9,7 +9,8 @@ use crate::catalog::Catalog;
 use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, Resource};
 use crate::source::{Date, Span};
 
-/// Below the first share, a window is unusable; below the second, it is less certain.
+/// The shares of measured hours. Below the first one, a window is not usable; below the second one, it is less
+/// certain.
 const LEAST_COVERAGE: f64 = 0.5;
 const GOOD_COVERAGE: f64 = 0.9;
 
@@ -139,7 +140,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Why a row cannot be used.
+    /// Returns why a row cannot be used.
     fn unusable(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
         let age = self.today.map(|today| today.since(row.to));
@@ -164,7 +165,7 @@ impl Judge<'_> {
         self.changed(resource, row)
     }
 
-    /// Why the measurement is outdated: the configuration requests something else than what ran.
+    /// Returns why the measurement is outdated: the configuration requests something else than what ran.
     pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
@@ -215,8 +216,8 @@ impl<'r> Observers<'r> {
         }
     }
 
-    /// The window and its place, if the monitoring system ran all the time and saw other workloads of the namespace: then a
-    /// workload that it did not see did not run.
+    /// Returns the window and its place, if the monitoring system ran all the time and saw other workloads of the
+    /// namespace. In this case, a workload that it did not see did not run.
     pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
         if resource.role != BillingRole::Requested {
             return None;
@@ -232,7 +233,7 @@ impl<'r> Observers<'r> {
     }
 }
 
-/// Why the measurement is outdated: the configuration sets another number of pods or machines than ran.
+/// Returns why the measurement is outdated: the configuration sets another number of pods or machines than ran.
 fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     const NEAR: f64 = 0.1;
     let (ran, asked) = (row.replicas?, resource.count.value()?);
@@ -249,7 +250,7 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
         .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
 
-/// The program, if it allocates all memory at its start.
+/// Returns the program, if it allocates all memory at its start.
 fn preallocates(resource: &Resource) -> Option<String> {
     let program = resource.text(Key::Program)?;
     PREALLOCATING.contains(&program).then(|| program.to_owned())
@@ -259,17 +260,17 @@ fn window(row: &UsageRow) -> f64 {
     (row.to.since(row.from) as f64).max(1.0)
 }
 
-/// Days with samples; all days of the window if the row has no number.
+/// Returns the number of days with samples, or all days of the window if the row has no number.
 fn days(row: &UsageRow) -> f64 {
     row.days.unwrap_or_else(|| window(row)).min(window(row))
 }
 
-/// The last day; `to` is exclusive.
+/// Returns the last day of the window, because `to` is exclusive.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
 }
 
-/// `14 days to 2026-11-21, 99% of the hours measured`
+/// Returns text such as `14 days to 2026-11-21, 99% of the hours measured`.
 fn format_window(row: &UsageRow) -> String {
     let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
     format!("{} days to {}, {:.0}% of the hours measured", trimmed(days(row)), last_day(row), coverage * 100.0)

@@ -9,12 +9,12 @@ use crate::source::{SourceFiles, matches};
 
 /// The result of matching a resource.
 pub(super) enum Claim {
-    /// These rows, by index. `is_sure` if the name is exact and no other is possible.
+    /// These rows match, by index. `is_sure` is true if the name is exact and no other name is possible.
     Rows {
         places: Vec<usize>,
         is_sure: bool,
     },
-    /// Several rows match, and the reason why none is used.
+    /// Several rows match and none is used, for this reason.
     Open {
         why: String,
         places: Vec<usize>,
@@ -66,14 +66,14 @@ pub(super) fn claims(
     found.into_iter().map(claim).collect()
 }
 
-/// `2 resources match the metrics of prod/Deployment/a: …`
+/// Returns text such as `2 resources match the metrics of prod/Deployment/a: …`.
 fn claimed_twice(inventory: &Inventory, identity: &Identity<'_>, several: &BTreeSet<usize>) -> String {
     let named = several.iter().take(2).filter_map(|at| inventory.resources.get(*at)).map(|it| it.address.as_str());
     let named: Vec<&str> = named.collect();
     format!("{} resources match the metrics of {}: {}", several.len(), shown(identity), named.join(", "))
 }
 
-/// `2 measured workloads match it: prod/a, dev/a`
+/// Returns text such as `2 measured workloads match it: prod/a, dev/a`.
 fn measured_twice(several: &[Identity<'_>]) -> String {
     let named: Vec<String> = several.iter().take(3).map(shown).collect();
     format!("{} measured workloads match it: {}", several.len(), named.join(", "))
@@ -114,8 +114,8 @@ impl<'r> RowIndex<'r> {
         self.places.get(identity).cloned().unwrap_or_default()
     }
 
-    /// The identities that a resource may have, and whether they are exact names. The resource's names come before those of
-    /// objects that its controller creates.
+    /// Returns the identities that a resource may have, and whether they are exact names. The resource's names come
+    /// before those of objects that its controller creates.
     fn find(&self, resource: &Resource, cluster: Option<&str>) -> (Vec<Identity<'r>>, bool) {
         for is_own in [true, false] {
             let names = resource.metered.iter().filter(|it| it.is_own == is_own);

@@ -20,8 +20,8 @@ pub(super) fn wrong_rows(inventory: &mut Inventory, wrong: Vec<UsageError>, plac
     }
 }
 
-/// The rows of a file that begins with this header, and the errors of other rows. A file of another version, or with an
-/// invalid heading, is an error as a whole.
+/// Returns the rows of a file that begins with this header, and the errors of other rows. A file of another version,
+/// or with an invalid heading, is an error as a whole.
 pub(super) fn read_rows<Columns, Row>(
     text: &str,
     header: &str,

@@ -1,4 +1,4 @@
-//! The rows that were read, with their resources.
+//! Defines the rows that were read, with their resources.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::source::Span;
 pub struct UsageOptions {
     /// The usage files, as paths of the tree.
     pub files: Vec<String>,
-    /// Rows that end earlier are outdated, in days.
+    /// The age in days from which rows are outdated.
     pub max_age_days: f64,
     /// Rows with fewer days are not used.
     pub min_days: f64,
@@ -41,7 +41,7 @@ pub struct MeasuredRow {
     pub span: Span,
 }
 
-/// Which row matches which resource, and what has no match.
+/// The matches between rows and resources, and everything without a match.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// The number of files that were read, including unusable ones.
@@ -62,7 +62,7 @@ impl Measured {
         self.rows.is_empty()
     }
 
-    /// The number of resources with and without usable metrics, in one line.
+    /// Returns the number of resources with and without usable metrics, in one line.
     pub fn in_short(&self) -> Option<String> {
         let open = self.unmeasured.len();
         let all = self.matched.len() + self.unmeasured.iter().filter(|(id, _)| !self.matched.contains_key(id)).count();

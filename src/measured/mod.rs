@@ -1,8 +1,8 @@
-//! Usage metrics: rows of `gpulint-usage.csv` become facts of the resources that they match.
+//! Turns usage metrics, the rows of `gpulint-usage.csv`, into facts of the resources that they match.
 //!
-//! Files contain what is requested, metrics what was used. A row becomes facts only if it matches exactly one resource, is recent
-//! and covers its window, and if the configuration still requests what was measured. Otherwise the facts are unknown, with the
-//! reason. Reports list every row and every resource without a match.
+//! Files show what is requested, and metrics show what was used. A row becomes facts only if it matches exactly one
+//! resource, is recent and covers its window, and if the configuration still requests what was measured. Otherwise the
+//! facts are unknown, with the reason. Reports list every row and every resource without a match.
 
 mod facts;
 mod identity;
@@ -105,7 +105,8 @@ fn metered(
     measured
 }
 
-/// An unmatched row of the same kind, namespace and accelerators: the workload may have had another name when it was measured.
+/// Returns an unmatched row of the same kind, namespace and accelerators: the workload may have had another name when
+/// it was measured.
 fn renamed(resource: &Resource, measured: &Measured, judge: &facts::Judge<'_>) -> Option<(String, Span)> {
     let alike = |row: &UsageRow, it: &MeterName| {
         it.kind.as_deref() == Some(row.kind.as_str()) && it.namespace.as_deref() == Some(row.namespace.as_str())
@@ -136,7 +137,8 @@ fn read(inventory: &mut Inventory, sources: &SourceFiles, file: FileId, rows: &m
             for row in found {
                 match known.insert(row.identity(), row.line) {
                     None => rows.push(MeasuredRow { span: place(row.line), row }),
-                    // Two clusters without names, or one cluster that was added twice.
+                    // Reports rows with the same identity: two clusters without names, or one cluster that was added
+                    // twice.
                     Some(before) => wrong.push(UsageError {
                         line: row.line,
                         message: format!(

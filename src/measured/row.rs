@@ -1,7 +1,7 @@
-//! One row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
+//! Defines one row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
 //!
-//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the writer and
-//! the messages use.
+//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the
+//! writer and the messages use.
 
 use std::fmt::Write;
 
@@ -16,10 +16,10 @@ pub const HEADER: &str = "# gpulint usage 1";
 /// The default file name.
 pub const FILE_NAME: &str = "gpulint-usage.csv";
 
-/// A special kind: the monitoring system itself ran, so that what it did not see did not run.
+/// The kind of rows about the monitoring system itself. While it ran, a workload that it did not see did not run.
 pub const OBSERVER: &str = "Observer";
 
-/// The most characters of one string.
+/// The maximum number of characters of one string.
 const LONGEST: usize = 253;
 
 /// Decimal digits in the file.
@@ -54,7 +54,7 @@ macro_rules! columns {
                 $((stringify!($number), $number_meaning),)+
             ];
 
-            /// The function that stores a cell of a column.
+            /// Returns the function that stores a cell of a column.
             fn setter(column: &str) -> Option<Setter> {
                 Some(match column {
                     $(stringify!($text) => |row, cell| {
@@ -129,13 +129,13 @@ pub fn of_rows(rows: &str) -> String {
 }
 
 impl UsageRow {
-    /// `prod/serving/Deployment/llama`, for people.
+    /// Returns text such as `prod/serving/Deployment/llama`, for people.
     pub fn shown(&self) -> String {
         let parts = [&self.cluster, &self.namespace, &self.kind, &self.name].into_iter().filter(|it| !it.is_empty());
         parts.map(String::as_str).collect::<Vec<_>>().join("/")
     }
 
-    /// The identity that must be unique: the same workload, measured by the same source over the same days.
+    /// Returns the identity that must be unique: the same workload, measured by the same source over the same days.
     pub fn identity(&self) -> String {
         let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;
         let parts = [cluster, namespace, kind, name, container, source, accelerator];
@@ -144,8 +144,8 @@ impl UsageRow {
     }
 }
 
-/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
-/// whole.
+/// Returns the rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is
+/// an error as a whole.
 pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, columns, |columns, cells, line| row(columns, cells, line))
 }
@@ -206,7 +206,7 @@ fn day(column: &str, cell: &str) -> Result<Date, String> {
     })
 }
 
-/// None if the cell is empty.
+/// Parses a number; returns `None` if the cell is empty.
 fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     if cell.is_empty() {
         return Ok(None);

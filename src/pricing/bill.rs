@@ -127,12 +127,12 @@ fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
         (_, None) if resource.is_switched_off() => {}
         (Status::Unpriced(why), None) => cost.leave_open(open_part(id, resource, OpenCause::Price, why)),
         (_, None) if !resource.takes_its_count() => {
-            let why = resource.count.why().unwrap_or("the code does not say how many there are");
+            let why = resource.count.why().unwrap_or("the number is not set");
             cost.leave_open(open_part(id, resource, OpenCause::Count, why));
         }
         // Repeated runs cost something each month, but the amount depends on the unknown length of a run.
         (_, Some(_)) if item.starts.is_some() => {
-            cost.leave_open(open_part(id, resource, OpenCause::Hours, "the code does not say how long a run takes"));
+            cost.leave_open(open_part(id, resource, OpenCause::Hours, "the length of a run is not set"));
         }
         _ => {}
     }

@@ -106,14 +106,14 @@ impl<'a> Pricing<'_, 'a> {
             Fact::Known(known) => {
                 let region = known.value.as_text().unwrap_or_default().to_owned();
                 let step = match &known.origin {
-                    FactOrigin::Assumed(from) => said(format!("the text names no region: {region} is {from}")),
+                    FactOrigin::Assumed(from) => said(format!("no region is set: {region} is {from}")),
                     _ => None,
                 };
                 PricingRegion { region, is_assumed: step.is_some() && configured.is_none(), step }
             }
             other => {
                 let region = configured.unwrap_or_else(|| self.catalog.base_region(provider)).to_owned();
-                let why = other.why().unwrap_or("the text names none");
+                let why = other.why().unwrap_or("it is not set");
                 let step = said(format!("the region is not known ({why}): {region} is assumed"));
                 PricingRegion { region, step, is_assumed: configured.is_none() }
             }
@@ -124,7 +124,7 @@ impl<'a> Pricing<'_, 'a> {
     pub(super) fn add_region_step(&self, unit: &mut PricedUnit, machine: &CatalogMachine<'_>, place: &PricingRegion) {
         place.step.clone().into_iter().for_each(|step| unit.add_step(step));
         if place.is_assumed && !unit.is_own && self.depends_on_region(machine, &place.region) {
-            unit.estimate(format!("no text says in which region it is: priced in {}", place.region));
+            unit.estimate(format!("no region is set: price of {}", place.region));
         }
     }
 

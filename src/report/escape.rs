@@ -11,7 +11,7 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-/// The same on one line.
+/// Does the same, and puts the string on one line.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
 }
@@ -39,7 +39,7 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same for a format whose lines begin with something else; `hash` is its replacement for `#`.
+/// Does the same for a format whose lines begin with other characters. `hash` replaces the `#`.
 pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     if !text.contains("##") {
         return Cow::Borrowed(text);
@@ -49,7 +49,7 @@ pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     Cow::Owned(text)
 }
 
-/// Whether text would be a command at the beginning of a line.
+/// Returns true if text would be a command at the beginning of a line.
 pub(super) fn begins_command(text: &str) -> bool {
     text.starts_with("::") || COMMANDS.iter().any(|(mark, _)| text.starts_with(mark))
 }
@@ -83,7 +83,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// At most this many characters; an ellipsis marks a cut.
+/// Shortens a string to this many characters; an ellipsis marks the cut.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! The list of report formats.
+//! Defines the list of report formats.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ macro_rules! formats {
                 match self { $(Format::$variant => $name),+ }
             }
 
-            /// What the format is for, as help shows it.
+            /// Returns what the format is for, as help shows it.
             pub fn meaning(self) -> &'static str {
                 match self { $(Format::$variant => concat!($($meaning),+).trim_ascii()),+ }
             }

@@ -1,7 +1,7 @@
-//! Turns results into bytes, one file per format.
+//! Turns results into reports, with one file for each format.
 //!
-//! Each format has its own types; types of other modules are never serialized. Only this module rounds numbers and escapes hostile
-//! strings. It knows no file, no terminal and no clock.
+//! Each format has its own types, and types of other modules are never serialized. Only this module rounds numbers and
+//! escapes hostile strings. It uses no files, no terminal and no clock.
 
 mod answers;
 mod difference;
@@ -68,7 +68,7 @@ pub use views::wrapped::wrapped;
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFiles;
 
-/// The findings in a format; `None` if the format is only for bills.
+/// Returns the findings in a format; `None` if the format is only for bills.
 pub fn render(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
     if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
         let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
@@ -90,7 +90,7 @@ pub fn render(format: Format, report: &Report, style: ReportStyle) -> Option<Str
     })
 }
 
-/// Formats for code hosts.
+/// Returns the findings in a format for code hosts.
 fn for_hosts(format: Format, report: &Report) -> String {
     match format {
         Format::Sarif => formats::sarif::check(report),
@@ -99,12 +99,12 @@ fn for_hosts(format: Format, report: &Report) -> String {
     }
 }
 
-/// The report on one tree as a comment.
+/// Returns the report on one tree as a comment.
 pub fn comment(report: &Report, room: CommentLimits) -> String {
     formats::markdown::check(report, room)
 }
 
-/// The bill in a format; `None` if the format is only for findings.
+/// Returns the bill in a format; `None` if the format is only for findings.
 pub fn cost(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(formats::text::cost(report, style)),

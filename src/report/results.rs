@@ -1,4 +1,4 @@
-//! The input of a report: the results of the other modules for one tree.
+//! Defines the input of a report: the results of the other modules for one tree.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::source::{Date, SourceFiles};
 pub struct Report<'a> {
     pub sources: &'a SourceFiles,
     pub paths: &'a ShownPaths,
-    /// The same for code hosts, which identify a file by its path in the repository.
+    /// The paths for code hosts, which identify a file by its path in the repository.
     pub hosted_paths: &'a ShownPaths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
@@ -34,9 +34,9 @@ pub struct Report<'a> {
     pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: PriceSources,
-    /// True if there was nothing to check, which is not the same as no findings.
+    /// True if there was nothing to check. This differs from a check without findings.
     pub is_empty: bool,
-    /// The name of what the report is about.
+    /// The name of the report's subject.
     pub title: Option<&'a str>,
     /// The catalog for further prices; none in a saved report.
     pub market: Option<&'a crate::catalog::Catalog>,
@@ -47,7 +47,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The input of a comparison.
+    /// Returns the input of a comparison.
     pub(crate) fn judged(&self) -> EvaluatedState<'a> {
         EvaluatedState {
             sources: self.sources,
@@ -63,7 +63,7 @@ impl<'a> Report<'a> {
         self.inventory.resources.get(id?.0)
     }
 
-    /// The name of a deployment, relative to the current directory.
+    /// Returns the name of a deployment, relative to the current directory.
     pub(super) fn name_of(&self, run: &DeploymentRun) -> String {
         let folder = self.paths.show_directory(&run.folder);
         match (&run.given_name, &run.variant) {
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The address of a resource, with its overlay if several overlays make an object of that name.
+    /// Returns the address of a resource, with its overlay if several overlays make an object of that name.
     pub(super) fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
         let is_one_of_several = |run: &&DeploymentRun| match run.kind {
@@ -87,19 +87,19 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// True if the sum contains an estimate.
+    /// Returns true if the sum contains an estimate.
     pub(super) fn is_estimated(&self, role: BillingRole, per: Period) -> bool {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.into_iter().any(|(it, item)| it.is_added() && it.role == role && item.per == per && item.is_estimated())
     }
 
-    /// The sort key of a finding: a path and a byte. File numbers depend on the order of reading.
+    /// Returns the sort key of a finding: a path and a byte. File numbers depend on the order of reading.
     pub(in crate::report) fn order(&self, finding: &Finding) -> (String, u32) {
         let span = self.sources.origin(finding.span);
         (self.sources.path(span.file), span.start)
     }
 
-    /// Resources whose region is assumed, with the reason.
+    /// Returns resources whose region is assumed, with the reason.
     pub(super) fn assumed(&self) -> impl Iterator<Item = (&'a Resource, &'a str)> {
         self.inventory.resources.iter().filter_map(|it| match it.fact(Key::Region).origin()? {
             FactOrigin::Assumed(why) => Some((it, why.as_ref())),

@@ -1,10 +1,10 @@
-//! The part of a machine's memory and CPUs that pods can use. The system and the kubelet reserve the rest.
+//! Computes the part of a machine's memory and CPUs that pods can use. The system and the kubelet reserve the rest.
 
 /// Each part of a machine's memory (GiB), with the share that is reserved. GKE's table is the most cautious of the
 /// large providers, read in November 2026. <https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes>
 const MEMORY: [(f64, f64); 5] = [(4.0, 0.25), (4.0, 0.20), (8.0, 0.10), (112.0, 0.06), (f64::INFINITY, 0.02)];
 
-/// The same table for CPU cores.
+/// Each part of a machine's CPU cores, with the share that is reserved, from the same source.
 const CPUS: [(f64, f64); 4] = [(1.0, 0.06), (1.0, 0.01), (2.0, 0.005), (f64::INFINITY, 0.0025)];
 
 /// Pods are evicted before the last 100 MiB are used.

@@ -5,7 +5,7 @@ use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Key, Resource, 
 
 use super::machines::plain;
 
-/// A number as a lookup key: equal only if all bits are equal.
+/// A number as a lookup key. Two keys are equal only if all bits are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Exact(u64);
 
@@ -36,7 +36,7 @@ impl CapacityRequest {
         let number = |key: Key| resource.number(key).map(Exact::of);
         let devices = Exact::of(devices);
         let parts = parts(resource);
-        // Pods on several machines can see joined devices of these vendors as one, or one device as several.
+        // If a vendor joins devices, pods on several machines may see several devices as one, or one as several.
         let several = resource.text(Key::Vendor).is_some_and(accelerators::are_joined);
         let is_on_one_machine = resource.role == BillingRole::Requested && !several && parts.is_empty();
         CapacityRequest { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
@@ -58,7 +58,7 @@ impl CapacityRequest {
         })
     }
 
-    /// Does the same check against all machines of these providers that have one of the accelerators.
+    /// Returns why the pod never starts on any machine of these providers that has one of the accelerators.
     pub fn beyond_all(&self, catalog: &Catalog, providers: &[&str], accelerators: &[String]) -> Option<String> {
         let pairs = providers.iter().flat_map(|provider| accelerators.iter().map(move |name| (*provider, name)));
         let machines: Vec<CatalogMachine<'_>> =
@@ -131,7 +131,7 @@ pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
     whole_devices(resource, catalog, count)
 }
 
-/// Returns the same for each number that the pod may take, with the expected number first.
+/// Returns the number of whole accelerators for each number that the pod may request, with the expected number first.
 pub fn possible_devices(resource: &Resource, catalog: &Catalog) -> Result<Vec<f64>, String> {
     let candidates = match resource.fact(Key::AcceleratorCount) {
         Fact::Unknown(unknown) => unknown.candidates.as_slice(),

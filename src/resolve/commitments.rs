@@ -1,4 +1,5 @@
-//! Commitments for accelerators only. They cover the accelerators of machines in their region, up to their number.
+//! Handles commitments for accelerators only. They cover the accelerators of machines in their region, up to their
+//! number.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Decides which resources are deployed together, in a tree with many independent projects.
 //!
-//! A shared parent folder proves nothing. A pod and a pool belong together in three cases: one root, chart or
-//! kustomization applies both; the pool is in a folder above the pod; or one subfolder has the pools and another the
-//! pods. Subfolders with pools and pods of their own are independent.
+//! A shared parent folder is not evidence. A pod and a pool belong together in three cases: one root, chart or
+//! kustomization applies both; the pool is in a folder above the pod; or one subfolder has the pools and another one
+//! the pods. If subfolders have both pools and pods, they are independent.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -138,7 +138,7 @@ fn part_of<'f>(folder: &str, inner: &'f str) -> &'f str {
     inner.get(..start + length).unwrap_or(inner)
 }
 
-/// How close two homes are. A greater value is closer.
+/// The closeness of two homes. A greater value is closer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Nearness {
     applied_together: bool,

@@ -75,7 +75,7 @@ struct Completion<'c> {
     defaults: &'c Defaults,
 }
 
-/// The conclusion from a machine name about a resource.
+/// The conclusion that a machine name allows about a resource.
 enum Verdict {
     Carries,
     Plain,
@@ -127,7 +127,7 @@ impl Completion<'_> {
             Verdict::Carries => true,
             Verdict::Plain => asked,
             Verdict::Unknown(why) if is_named(resource) => {
-                // It is also unknown whether the machine type can have accelerators.
+                // The machine type is unknown, so it is also unknown whether it supports the accelerators.
                 let span = machine.span().unwrap_or(resource.span);
                 resource.set(Key::Impossible, Fact::unknown(why, span));
                 true
@@ -331,8 +331,8 @@ impl Completion<'_> {
         resource.set(key, fact);
     }
 
-    /// A resource that sets a number of accelerators and no machine type gets any machine type of the provider with
-    /// that number.
+    /// Handles a resource that sets a number of accelerators and no machine type: it may use any machine type of the
+    /// provider with that number.
     fn any_machine(&self, resource: &mut Resource) -> Option<Verdict> {
         let provider = resource.text(Key::Provider)?.to_owned();
         let Fact::Known(count) = resource.fact(Key::AcceleratorCount).clone() else { return None };
@@ -373,8 +373,8 @@ impl Completion<'_> {
         Verdict::Carries
     }
 
-    /// Returns how many machines the limits of a pool allow. Of several possible types, the smallest may allow the
-    /// most.
+    /// Applies the limits of a pool to its number of machines. If several types are possible, the smallest may allow
+    /// the most.
     fn limits(&self, resource: &mut Resource) {
         let Some(span) = resource.limits.iter().find_map(|limit| limit.most.span()) else { return };
         let provider = resource.text(Key::Provider).unwrap_or_default();
@@ -410,7 +410,8 @@ impl Completion<'_> {
         };
     }
 
-    /// EFA is an AWS network, and only some AWS machine types have this number of EFA interfaces.
+    /// Derives the machine type from the number of EFA interfaces. EFA is an AWS network, and only some AWS machine
+    /// types have this number.
     fn by_network(&self, resource: &mut Resource) {
         let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
         let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
@@ -484,7 +485,7 @@ impl Completion<'_> {
         self.memory(resource);
     }
 
-    /// If only one of the possible machine types can hold the pod, that type is used.
+    /// Sets the machine type if only one of the possible types can hold the pod.
     fn only_large_enough(&self, resource: &mut Resource, provider: &str) {
         let Fact::Unknown(unknown) = resource.fact(Key::Machine).clone() else { return };
         let names: Vec<&str> = unknown.candidates.iter().filter_map(FactValue::as_text).collect();
@@ -498,7 +499,7 @@ impl Completion<'_> {
         }
     }
 
-    /// If only one accelerator has a MIG profile, the profile determines the accelerator.
+    /// Sets the accelerator of a MIG profile, if only one accelerator has this profile.
     fn slice(&self, resource: &mut Resource) {
         let Fact::Known(profile) = resource.fact(Key::Slice).clone() else { return };
         if !resource.fact(Key::Accelerator).is_absent() {
@@ -616,7 +617,7 @@ fn impossible(resource: &mut Resource, why: String) {
     resource.set(Key::Impossible, fact);
 }
 
-/// Sets the number of machine types that the resource accepts, if all are named. A pattern stands for any number of
+/// Sets the number of machine types that the resource accepts, if all are named. A pattern can mean any number of
 /// types.
 fn machine_types(resource: &mut Resource) {
     let is_one = |value: &FactValue| value.as_text().is_some_and(|name| !name.contains('*') && !name.is_empty());
@@ -650,7 +651,8 @@ fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<FactVa
     resource.set(Key::Provider, Fact::known(FactValue::text(provider), span, FactOrigin::Inferred(why.into())));
 }
 
-/// If the Terraform files of a folder configure another cloud, its resources cannot use machines of this one.
+/// Returns whether a resource can use machines of a provider. It cannot if the Terraform files of its folder configure
+/// another cloud.
 fn may_be_of(resource: &Resource, provider: &str) -> bool {
     let clouds = &resource.home.clouds;
     let names = |cloud: &str| clouds.iter().any(|it| it == cloud);

@@ -1,11 +1,11 @@
-//! The second half of reading: facts that follow from several files together.
+//! Completes the inventory with facts that follow from several files together.
 //!
 //! Each front end reads one object at a time. This module then completes the inventory, in this order:
 //!
 //! 1. Finalize the deployments, and set for each resource whether totals count it.
 //! 2. Read the labels with which users declare facts. A declared fact overrides a recognized one. The traffic settings
-//! fill in the rest.
-//! 3. Set for each resource where it is deployed from, which decides the possible pod-to-pool matches.
+//!    fill in the rest.
+//! 3. Set the folder and the tools that deploy each resource, which decide the possible pod-to-pool matches.
 //! 4. Derive accelerators, CPUs and memory from machine types, and leave out resources without accelerators.
 //! 5. Match pods to their pools, and derive the purpose of each pool from its pods.
 //! 6. Infer missing providers and regions, or assume them and mark them as assumed.

@@ -166,7 +166,7 @@ impl PoolIndex {
             }
             _ => return Cow::default(),
         };
-        // All lists are in the order of folders, and so are their parts.
+        // The lists are in the order of folders, so the combined list must be, too.
         let mut all: Vec<usize> = several.into_iter().flatten().copied().collect();
         all.sort_by_key(|at| self.order.get(at));
         all.dedup();
@@ -233,9 +233,9 @@ fn offer(pool: &Resource) -> String {
     format!("{:?} {labels:?} {taints:?} {texts:?} {sizes:?}", pool.home)
 }
 
-/// Returns whether a node of this pool could host the pod. Labels that the cloud sets are ignored. Other labels that
-/// the pool lacks are ignored if the pod proves in another way that it means this pool, because something else sets
-/// them.
+/// Returns whether a node of this pool could host the pod. Labels that the cloud sets are ignored. If the pod proves
+/// in another way that it means this pool, other labels that the pool lacks are ignored too, because something else
+/// sets them.
 fn hosts(pool: &Resource, pod: &Resource) -> bool {
     let proven = is_proven(pool, pod);
     let labels = pod.selector.labels.iter().all(|(key, asked)| match (pool.selector.labels.get(key), asked) {
@@ -251,7 +251,7 @@ fn hosts(pool: &Resource, pod: &Resource) -> bool {
     });
     let taints = pool.selector.taints.iter().all(|taint| is_put_by_cloud(&taint.key) || tolerates(pod, taint));
     let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
-    // A pod that names a kind of accelerator and no pool does not mean a pool that is too small. It belongs to another
+    // If a pod names a kind of accelerator and no pool, a pool that is too small does not match: it belongs to another
     // example.
     labels && !refused && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
 }

@@ -7,8 +7,8 @@ use crate::inventory::{BillingRole, Fact, FactOrigin, Inventory, Key, LinkKind, 
 use super::homes::{HomeIndex, around};
 use super::pools::is_pool;
 
-/// A pool without a purpose of its own gets the purpose of its pods, if they agree. A pool that no pod selects by name
-/// gets the purpose that all pods share that belong with it.
+/// Gives each pool without its own purpose the purpose of its pods, if they agree. If no pod selects the pool by name,
+/// all pods that belong with it count.
 pub(super) fn infer_purposes(inventory: &mut Inventory) {
     let homes_by_folder = HomeIndex::new(&inventory.resources);
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     }
 }
 
-/// One purpose, as long as all agree.
+/// The common purpose of several pods, if all of them agree.
 #[derive(Default)]
 struct Agreement {
     said: Option<Purpose>,

@@ -11,8 +11,8 @@ use crate::source::{SourceFiles, Span, each, is_below, parent};
 
 use super::pools::is_pool;
 
-/// Searches all files except the sorted `plain` ones. Records what the tree has, and sets on each resource what is near
-/// it.
+/// Searches all files except the sorted `plain` ones. Records the components of the tree, and sets on each resource
+/// the components near it.
 pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &SourceFiles, paths: &[String], plain: &[String]) {
     if inventory.resources.is_empty() {
         return;
@@ -74,8 +74,8 @@ fn apply_switches(
     }
 }
 
-/// Returns whether the user's own autoscaler grows the pool. Google and Azure manage the autoscalers of their pools
-/// themselves.
+/// Returns whether an autoscaler in the cluster controls the size of the pool. Google and Azure manage the autoscalers
+/// of their pools themselves.
 fn is_scaled_by_cluster(resource: &Resource) -> bool {
     let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
     let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
@@ -107,8 +107,8 @@ fn pair_twins(inventory: &mut Inventory, directories: &[String]) {
     }
 }
 
-/// Returns what two pools must share so that a pod can run on either, and whether the pool is on spot. Single machines
-/// have no twin, and neither have pools that pods do not select by labels.
+/// Returns the properties that two pools must share so that a pod can run on either, and whether the pool is on spot.
+/// Single machines have no twin, nor have pools that pods do not select by labels.
 fn pool(resource: &Resource) -> Option<(String, bool)> {
     let grows =
         resource.count.value().is_none_or(|range| range.ceiling > 1.0) || resource.flag(Key::Autoscaled) == Some(true);

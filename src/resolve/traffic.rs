@@ -32,7 +32,8 @@ pub struct Traffic {
     pub said: Vec<(Key, f64)>,
 }
 
-/// A label on the resource overrides the settings. If several tables match, the last one applies.
+/// Sets the traffic of a resource from the settings. A label on the resource overrides them. If several tables match,
+/// the last one applies.
 pub(super) fn apply_traffic(resource: &mut Resource, traffic: &[Traffic]) {
     let why: Arc<str> = "set by `traffic` in the settings".into();
     for table in traffic.iter().rev().filter(|table| table.about.covers(resource)).collect::<Vec<_>>() {

@@ -38,7 +38,7 @@ pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
     *findings = kept;
 }
 
-/// Whether the same edits fix both findings, with savings for the same period.
+/// Returns true if the same edits fix both findings, and their savings are for the same period.
 fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
     let is_alike = (finding.level, finding.confidence) == (first.level, first.confidence);
     is_alike
@@ -48,10 +48,10 @@ fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
 }
 
 /// If several rules offer alternatives to the same setting, only the rule with the highest rank reports a finding. The
-/// others become notes of it.
+/// findings of the others become notes.
 ///
-/// A rule that a pack enforces always reports its own finding. Otherwise, suppressing the finding of a higher rule
-/// would suppress it too.
+/// A rule that a pack enforces always reports its own finding. Otherwise, a suppression of the higher rule's finding
+/// would also suppress it.
 pub(super) fn combine(pages: &[&RuleFile], forced: &BTreeSet<String>, findings: &mut Vec<Finding>) {
     let yields: BTreeMap<&str, &[String]> = pages
         .iter()

@@ -1,4 +1,4 @@
-//! Documentation of rules: one Markdown file for each rule, and one that lists them.
+//! Writes documentation of rules: one Markdown file for each rule, and one that lists them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,10 +23,10 @@ pub fn link(rule: &str) -> Option<String> {
 
 const EXAMPLES: &str = "\n## Examples\n";
 
-/// First words of a generated file.
+/// The first words of each generated file.
 pub const WRITTEN_FROM: &str = "<!-- written from ";
 
-/// Explanation of the marks in the examples.
+/// Explains the marks in the examples to readers.
 const MARKS: &str = "A line that ends with `# <- reported` has a finding, and a line that ends with `# <- undetermined` cannot be \
  evaluated. All other lines have no finding";
 

@@ -87,7 +87,7 @@ pub(super) fn evaluate(page: &RuleFile, asking: &FactContext<'_>) -> ConditionOu
     }
 }
 
-/// Returns the budget of an expression. Messages may read as much as conditions.
+/// Returns the budget of an expression. A message may use as much of it as a condition.
 pub(super) fn budget(page: &RuleFile, asking: &FactContext<'_>) -> CelBudget {
     let inventory = asking.world.inventory;
     let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
@@ -103,7 +103,7 @@ pub(super) fn place(page: &RuleFile, at: usize, message: &str) -> String {
     format!("line {line}: {message}")
 }
 
-/// Whether an entry of `match` holds or may hold.
+/// Returns true if an entry of `match` is true, or may be true because a fact is unknown.
 pub(super) fn may_match(wanted: &FactMatch, asking: &FactContext<'_>) -> bool {
     !matches!(accepts(wanted, asking), Answer::No)
 }

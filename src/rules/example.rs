@@ -1,4 +1,4 @@
-//! The examples of a rule file: code for which the rule must report a finding, none, or an unknown result.
+//! Defines the examples of a rule file: code for which the rule must report a finding, none, or an unknown result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub struct ExpectedOutput {
 pub struct ExampleFile {
     pub path: String,
     pub text: String,
-    /// The line of the rule file before its first line.
+    /// The number of the line before its first line in the rule file.
     pub line: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExampleMismatch {
     pub at: Expected,
-    /// Whether the expected result is missing, or else unexpected.
+    /// True if an expected result is missing; false if a result is unexpected.
     pub is_missing: bool,
 }
 

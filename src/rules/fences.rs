@@ -1,4 +1,4 @@
-//! Code blocks of a rule file: converts them to examples, and finds blocks that no test executes.
+//! Handles code blocks of a rule file: converts them to examples, and finds blocks that no test executes.
 
 use std::ops::Range;
 
@@ -63,12 +63,12 @@ enum Content<'a> {
         path: &'a str,
         state: FileState,
     },
-    /// A block that is not a file, and the file that it belongs to.
+    /// A code block that is not a file, with the file that it belongs to.
     Beside {
         kind: &'a str,
         path: Option<&'a str>,
     },
-    /// A block for readers, or one with a misspelled kind.
+    /// A code block for readers, or one with a misspelled kind.
     Other,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether a code block starts the next example.
+/// Returns true if a code block starts the next example.
 fn is_next(current: &Example, content: &Content<'_>) -> bool {
     let has = |files: &[ExampleFile], path: &str| files.iter().any(|file| file.path == path);
     let before = current.before.as_deref().unwrap_or_default();
@@ -306,7 +306,7 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// `# <- reported` at the end of a line.
+/// Returns the marks at the ends of lines, such as `# <- reported`.
 fn markers(path: &str, text: &str) -> Vec<Expected> {
     let lines = text.lines().enumerate();
     let marked = lines.filter_map(|(number, line)| Some((number, mark(line)?.ok()?)));
@@ -325,7 +325,7 @@ fn mark(line: &str) -> Option<Result<ExampleMarker, String>> {
         let (before, behind) = line.rsplit_once(arrow)?;
         let is_comment = ["#", "//", "/*"].iter().any(|sign| before.trim_end().ends_with(sign));
         let word = behind.trim().trim_end_matches("*/").trim();
-        // An arrow of another kind may be part of a sentence.
+        // Another arrow, such as `->`, may be part of a sentence.
         let is_meant = *arrow == "<-" || nearest(word, ExampleMarker::ALL.map(ExampleMarker::name)).is_some();
         (is_comment && is_meant).then(|| Err(format!("{arrow}{behind}").trim_end().to_owned()))
     })

@@ -1,4 +1,4 @@
-//! Numbers as messages write them.
+//! Formats numbers for messages.
 
 pub(super) use crate::catalog::rounded;
 use crate::catalog::{Currency, Money, grouped};

@@ -68,8 +68,8 @@ pub(super) fn judge(
     judgement
 }
 
-/// Whether rules evaluate a resource. They skip bases that other deployments replace, excluded and unlisted files,
-/// copies, and pods with a count of zero. Reports list these separately.
+/// Returns true if rules evaluate a resource. They skip bases that other deployments replace, excluded and unlisted
+/// files, copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
     let is_none =
@@ -80,7 +80,7 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
-/// Limit on related members of a group in a finding. Its message can count the others.
+/// The limit on related members of a group in a finding. Its message can count the others.
 const MOST_RELATED: usize = 100;
 
 struct Judge<'a> {
@@ -122,7 +122,7 @@ impl Judge<'_> {
             let total = total_of(&asking);
             let undetermined = into.undetermined.len();
             self.judge(asking, None, Some(&total), into);
-            // If the result is unknown, the amount covers only the known part, and no decision may use it.
+            // If the result is unknown, the amount contains only the known part, so no decision may use it.
             if total.amount.is_some() && into.undetermined.len() == undetermined {
                 into.totals.push((self.page.name.clone(), total));
             }
@@ -154,8 +154,8 @@ impl Judge<'_> {
         self.judge(self.ground.asking(subject, place), about, None, into)
     }
 
-    /// Reports that a rule failed for one resource. This says nothing about the other resources. The finding fails the
-    /// run, because the rule's result is unknown.
+    /// Reports that a rule failed for one resource. Other resources are not affected. The finding fails the run,
+    /// because the result of the rule is unknown.
     fn cannot_judge(&self, asking: &FactContext<'_>, about: About, why: String, into: &mut Judgement) {
         let Some(span) = self.span(asking, about, &[]) else { return into.fail(self.page, why) };
         into.undetermined.push(Undetermined {
@@ -204,7 +204,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns false if the rule failed.
+    /// Evaluates the rule for one subject. Returns false if the rule failed.
     fn judge(
         &self,
         mut asking: FactContext<'_>,
@@ -253,7 +253,7 @@ impl Judge<'_> {
             asking.end.set(End::Expected);
             match result {
                 Ok(value) => match value.as_number().filter(|n| n.is_finite()) {
-                    // Higher cost is not a saving.
+                    // If the other option costs more, the saving is zero.
                     Some(usd) => *amount = usd.max(0.0),
                     None => return Ok(None),
                 },
@@ -300,7 +300,7 @@ impl Judge<'_> {
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
         let item = resource_of(about).and_then(|id| self.world.bill.items.get(id.0));
-        // This doubt belongs to the saving, because the price of the resource itself may be current.
+        // This uncertainty is about the saving only: the price of the resource itself may be current.
         let doubt = item.filter(|_| asking.saves.is_some() && asking.asked_spot.get());
         let doubt = doubt.and_then(|it| it.spot_in_doubt.clone());
         let doubt = doubt.or_else(|| self.covered(asking, about).err().filter(|_| asking.saves.is_some()));
@@ -394,7 +394,8 @@ impl Judge<'_> {
             PointAt::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
             PointAt::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
-        // A pod's facts about its pool are at the pool, which another team may own. Its own lines are closer.
+        // A pod's facts about its pool have places in the pool's files, which another team may own. The pod's own
+        // lines are a better place.
         let own = (subject == Subject::Resource).then(|| inventory.resources.get(place)).flatten();
         let own = own.filter(|it| it.role == BillingRole::Requested).map(|it| it.span.file);
         let first = stated.next();

@@ -1,4 +1,4 @@
-//! Settings for some paths: the rules are evaluated again for each combination of path settings.
+//! Handles settings for some paths. The rules are evaluated again for each combination of path settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ pub(super) struct LayersInForce {
 }
 
 impl LayersInForce {
-    /// A resource depends on every file that sets something for it: the file of its module and the file that calls the
-    /// module.
+    /// Returns the layers for each resource, object and block. A resource depends on every file that sets something
+    /// for it: the file of its module and the file that calls the module.
     pub(super) fn of(world: &RuleContext<'_>, sources: &SourceFiles, layers: &[PathSettings]) -> LayersInForce {
         let mut known: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
         let mut of_span = |span: Span| {
@@ -62,7 +62,8 @@ impl LayersInForce {
     }
 }
 
-/// A directory matches everything below it, and `**/` also matches no directory.
+/// Returns true if a pattern matches a path. A directory matches everything below it, and `**/` also matches no
+/// directory.
 fn holds(pattern: &str, path: &str) -> bool {
     let below = format!("{}/*", pattern.trim_end_matches('/'));
     [pattern, &below].into_iter().any(|form| matches(form, path) || matches(&form.replace("**/", ""), path))

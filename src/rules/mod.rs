@@ -1,7 +1,7 @@
-//! Rule files become rules. Rules read facts, cost and fit, and return findings.
+//! Turns rule files into rules. Rules read facts, cost and fit, and return findings.
 //!
 //! A rule is a Markdown file: front matter with conditions over facts, prose, and examples that test it. Built-in and
-//! custom rules have the same format. This module knows no Terraform type and no Kubernetes kind.
+//! custom rules have the same format. This module uses no Terraform type and no Kubernetes kind.
 
 mod attempt;
 mod combine;
@@ -99,7 +99,7 @@ pub struct Fix {
     pub declined: Option<String>,
 }
 
-/// An object or block without accelerators, or one that a rule evaluates as such.
+/// The object or block of a finding, if the rule does not evaluate it as a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExaminedBlock {
     pub address: Arc<str>,
@@ -226,6 +226,6 @@ scale! {
 }
 
 scale! {
-    /// Cause of the waste: how it is bought, whether it is used, or how well it is used.
+    /// The cause of the waste: how the resource is bought, whether it is used, or how well it is used.
     Layer { Procurement "procurement", Utilization "utilization", Efficiency "efficiency" }
 }

@@ -1,4 +1,4 @@
-//! Finds names in a rule file that nothing can have. Such a rule would never report anything, and its author would not
+//! Finds names in a rule file that do not exist. Such a rule would never report anything, and its author would not
 //! notice.
 //!
 //! Names from closed lists, such as providers and accelerators, are refused. For open lists (kinds, regions, machines,
@@ -86,8 +86,8 @@ impl KnownNames {
         Some(meant.into_iter().map(str::to_owned).collect())
     }
 
-    /// New sizes of a machine family appear every month, so only an incomplete name or a missing letter is certainly a
-    /// mistake.
+    /// Returns the probable machine type, if the name is certainly a mistake: incomplete, or with a missing letter.
+    /// New sizes of a machine family appear every month, so other names may exist.
     fn machine(&self, text: &str) -> Option<String> {
         let providers = self.catalog.providers();
         let is_host = |provider: &&str| matches!(self.catalog.recognize(provider, text), Recognized::Host(_));
@@ -99,7 +99,8 @@ impl KnownNames {
         begins.or_else(|| slip_of(text, names.iter().map(String::as_str)).map(str::to_owned))
     }
 
-    /// A zone is refused, because rules compare the region of the price.
+    /// Returns the probable region, if the name is not a region. A zone is refused, because rules compare the region
+    /// of the price.
     fn region(&self, text: &str) -> Option<String> {
         let providers = self.catalog.providers();
         let known: Vec<&str> = providers.iter().flat_map(|provider| self.catalog.regions(provider)).collect();
@@ -120,7 +121,8 @@ impl KnownNames {
         Some(meant.into_iter().map(str::to_owned).collect())
     }
 
-    /// The catalog does not know every vendor of devices.
+    /// Returns the probable vendor, if the name looks like a typing error. The catalog does not contain every vendor
+    /// of devices.
     fn vendor(&self, text: &str) -> Option<String> {
         let known: BTreeSet<&str> = self.catalog.accelerators().map(|it| it.vendor).collect();
         if known.contains(text) { None } else { nearest(text, known).map(str::to_owned) }
@@ -136,7 +138,7 @@ impl KnownNames {
         if known.contains(&text) { None } else { slip_of(text, known) }
     }
 
-    /// Finds a probable typing error in a path of an object or block: the wrong name, and the probable one.
+    /// Finds a probable typing error in a path of an object or block. Returns the wrong name and the probable one.
     pub(super) fn misspelt<'p>(
         &self,
         path: &'p [std::sync::Arc<str>],

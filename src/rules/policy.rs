@@ -97,7 +97,7 @@ pub fn admission_policy(page: &RuleFile, version: Kubernetes, enforcement: Enfor
     Ok(written(page, (version, enforcement), &kinds, &reported))
 }
 
-/// Group, version and plural.
+/// The API group, version and plural of a kind.
 type Place<'p> = (&'p str, &'p str, &'p str);
 
 fn kinds(page: &RuleFile) -> Result<Vec<Place<'_>>, String> {
@@ -121,7 +121,7 @@ fn kinds(page: &RuleFile) -> Result<Vec<Place<'_>>, String> {
     named.accepts.iter().map(place).collect()
 }
 
-/// `gpu.acme.example/v1/gpuleases`
+/// Splits the API of a kind: `gpu.acme.example/v1/gpuleases`.
 fn place_of(api: &str) -> Option<Place<'_>> {
     let mut parts = api.split('/');
     let place = (parts.next()?, parts.next()?, parts.next()?);

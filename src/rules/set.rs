@@ -1,4 +1,4 @@
-//! The rules of a run: built-in and custom rules, and which of them are on.
+//! Loads the rules of a run: built-in and custom rules, and which of them are on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ impl Rules {
         (rules, wrong)
     }
 
-    /// Adds the custom rules, which must come last because this sorts all rules.
+    /// Adds the custom rules. This must come last, because it sorts all rules.
     fn add_own(&mut self, own: &[PageText], settings: &RuleSettings, wrong: &mut Vec<Diagnostic>) {
         for own in own {
             self.add(&Source { path: &own.path, text: &own.text, own: Some(own), front: None }, settings, wrong);
@@ -223,12 +223,12 @@ impl Rules {
         }
     }
 
-    /// Whether a pack declares that it removed the rule with this name.
+    /// Returns true if a pack declares that it removed the rule with this name.
     pub fn is_removed(&self, name: &str) -> bool {
         self.settings.removed.contains(name)
     }
 
-    /// Whether the rule is on, at least for some paths.
+    /// Returns true if the rule is on, at least for some paths.
     pub fn is_on(&self, name: &str) -> bool {
         self.on_somewhere.contains(name) || self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }
@@ -294,7 +294,7 @@ impl Rules {
         refused.filter_map(say).collect()
     }
 
-    /// Returns a message of gpulint itself as a finding of the rule that explains it; `None` if that rule is off.
+    /// Returns a message of gpulint as a finding of the rule that explains it; `None` if that rule is off.
     pub fn report_text_finding(
         &self,
         rule: &str,

@@ -1,4 +1,4 @@
-//! Settings for rules. The caller passes them; rules never read a settings file.
+//! Defines settings for rules. The caller passes them; rules never read a settings file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,7 +151,7 @@ pub struct Override {
     /// Place of the rule's name.
     pub span: Option<Span>,
     pub level: Option<Level>,
-    /// Last day on which the rule reports only notes, whatever its level.
+    /// The last day on which the rule reports only notes, regardless of its level.
     pub note_until: Option<Date>,
     pub parameters: Vec<(String, ParameterValue, Option<Span>)>,
 }
@@ -183,6 +183,6 @@ pub struct PageText {
 pub struct PackName {
     /// Name with its version: `platform 1.4.0`.
     pub name: String,
-    /// An address in which `{rule}` stands for the rule's name.
+    /// An address in which gpulint replaces `{rule}` by the name of the rule.
     pub pages: Option<String>,
 }

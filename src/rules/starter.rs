@@ -1,4 +1,4 @@
-//! The rule file that `gpulint rules new` writes.
+//! Writes the rule file that `gpulint rules new` writes.
 
 /// Returns a rule file with examples; `scope` is the value of `for`.
 pub fn template(name: &str, scope: &str) -> String {

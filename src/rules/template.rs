@@ -1,4 +1,4 @@
-//! Message templates with facts: `{gpus} cost {bill.monthly.expected | usd}/month`.
+//! Handles message templates with facts: `{gpus} cost {bill.monthly.expected | usd}/month`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ enum Part {
 /// Format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
-    /// By its type.
+    /// The format that suits the type of the value.
     Plain,
     Usd,
     Gib,
@@ -128,7 +128,7 @@ impl MessageTemplate {
                     continue;
                 }
                 Part::Text(text) if after_unknown_money => {
-                    // "an unknown price/month" would be wrong, so the unit is dropped.
+                    // The unit after an unknown amount is dropped, because "an unknown price/month" would be wrong.
                     let rest = UNITS.iter().find_map(|unit| text.strip_prefix(unit));
                     let rest = rest.filter(|rest| !rest.starts_with(char::is_alphanumeric));
                     rendered.text.push_str(rest.unwrap_or(text));
@@ -185,7 +185,7 @@ impl RenderedMessage {
     }
 }
 
-/// Detects doubled braces around an expression: the author wants its value, and would get braces.
+/// Returns an error for doubled braces around an expression. Its author wants the value, and would get braces.
 fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem> {
     let inner = text.get(at..)?.strip_prefix("{{")?;
     let inner = inner.get(..inner.find("}}")?)?;

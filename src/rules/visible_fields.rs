@@ -22,7 +22,7 @@ pub struct VisibleField {
     pub span: Option<Span>,
 }
 
-/// Limit on the listed values of an object or a block.
+/// The limit on the listed values of an object or a block.
 const MOST: usize = 500;
 
 /// Returns the values of everything with this address: facts of resources, and objects and blocks as written.
@@ -100,13 +100,13 @@ fn members(asking: &FactContext<'_>, of: &str, map: &CelMap, into: &mut Vec<Visi
     }
 }
 
-/// `labels.team`, `labels["gpulint.dev/model"]`
+/// Returns text such as `labels.team`, `labels["gpulint.dev/model"]`.
 fn member(of: &str, key: &str) -> String {
     let is_plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_plain { format!("{of}.{key}") } else { format!("{of}[{key:?}]") }
 }
 
-/// Absent values are not listed.
+/// Lists one value, unless it is absent.
 fn one(
     asking: &FactContext<'_>,
     name: String,

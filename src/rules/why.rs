@@ -1,4 +1,4 @@
-//! Explains the result of a rule: the parts of its condition that decided, for authors of rules.
+//! Explains the result of a rule to authors: the parts of its condition that decided.
 
 use super::RuleSettings;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
@@ -20,7 +20,7 @@ pub struct Reason {
     pub parts: Vec<String>,
 }
 
-/// Limit on the explained resources.
+/// The limit on the explained resources.
 const MOST: usize = 50;
 
 pub(super) fn reasons(page: &RuleFile, world: &RuleContext<'_>, settings: &RuleSettings) -> Vec<Reason> {
@@ -31,7 +31,7 @@ pub(super) fn reasons(page: &RuleFile, world: &RuleContext<'_>, settings: &RuleS
         LooksAt::Resource => inventory.resources.iter().map(|it| (it.address.clone(), Some(it.span))).collect(),
         LooksAt::Object => inventory.objects.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
         LooksAt::Block => inventory.blocks.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
-        // A rule with `each` has amounts for each member, which its messages show.
+        // If a rule has `each`, its messages show the amounts of each member.
         LooksAt::Repository | LooksAt::Change if page.grouping().is_none() => vec![("all resources".to_owned(), None)],
         LooksAt::Repository | LooksAt::Change | LooksAt::Text => Vec::new(),
     };

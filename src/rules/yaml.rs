@@ -198,7 +198,7 @@ fn is_digits(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words such as `inf` are strings.
+/// Parses a number. Words such as `inf` are strings, not numbers.
 fn number(text: &str) -> Option<f64> {
     let starts = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
     text.parse().ok().filter(|_| starts)

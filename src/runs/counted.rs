@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub exclude: Vec<String>,
 }
 
-/// Names of examples that can also be environments.
+/// Folder names that can mean an example or an environment.
 const EITHER: [&str; 2] = ["test", "demo"];
 
 /// Names of environments: if one of them is a sibling, `test` or `demo` is an environment, too.
@@ -54,7 +54,7 @@ impl<'r> Folders<'r> {
         Folders { all: folders.flat_map(around).collect() }
     }
 
-    /// Whether a folder named `test` or `demo` is one of several environments.
+    /// Returns true if a folder named `test` or `demo` is one of several environments.
     fn is_environment(&self, folder: &str) -> bool {
         let around = parent(folder);
         let name = around.rsplit('/').next().unwrap_or(around);
@@ -66,8 +66,8 @@ impl<'r> Folders<'r> {
     }
 }
 
-/// How a deployment in this folder counts. Only folders below a directory on the command line matter: `gpulint check examples/a`
-/// checks that example.
+/// Returns how a deployment in this folder counts. Only folders below a directory of the command line are relevant:
+/// `gpulint check examples/a` checks that example.
 pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> CountedAs {
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
         return CountedAs::Excluded;
@@ -92,12 +92,12 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions
     }
 }
 
-/// Whether a path is in the directory where Terraform or Terragrunt stores downloads and copies.
+/// Returns true if a path is in the directory where Terraform or Terragrunt stores downloads and copies.
 pub(super) fn is_copy(path: &str) -> bool {
     path.split('/').any(|folder| matches!(folder, ".terraform" | ".terragrunt-cache"))
 }
 
-/// The part of a path below a directory.
+/// Returns the part of a path below a directory.
 fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if directory.is_empty() {
         return Some(path);
@@ -106,7 +106,8 @@ fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// A pattern without a slash, except at its end, matches a directory anywhere; it covers everything below.
+/// Returns true if a pattern covers a folder or one of its parents. A pattern without a slash, except at its end,
+/// matches a directory anywhere.
 pub(super) fn covers(pattern: &str, folder: &str) -> bool {
     let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
     let Some(rooted) = pattern.strip_prefix('/').or_else(|| pattern.contains('/').then_some(pattern)) else {

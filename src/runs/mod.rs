@@ -13,12 +13,12 @@ use std::sync::Arc;
 use crate::inventory::{CountedAs, Inventory, RunId, order_and_merge_runs};
 use crate::source::parent;
 
-/// Whether a path is excluded by the settings.
+/// Returns true if a path is excluded by the settings.
 pub fn is_excluded(path: &str, options: &RunOptions) -> bool {
     options.exclude.iter().any(|pattern| counted::covers(pattern, path))
 }
 
-/// Whether a path is in a directory of copies.
+/// Returns true if a path is in a directory of copies.
 pub fn is_copy(path: &str) -> bool {
     counted::is_copy(path)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::tree::{ReadError, Tree, TreeEntry};
 
-/// The requested files, existing or not, and the listed directories.
+/// The files that a computation requested, existing or not, and the directories that it listed.
 #[derive(Debug, Default)]
 pub(crate) struct AskedOfTree {
     files: HashSet<String>,
@@ -51,7 +51,7 @@ fn note(add: impl FnOnce(&mut AskedOfTree)) {
 }
 
 impl AskedOfTree {
-    /// Whether nothing that was read differs.
+    /// Returns true if no file or directory that the computation read differs.
     pub(crate) fn misses(&self, differing: &Differing) -> bool {
         self.files.is_disjoint(&differing.files)
             && self.lists.is_disjoint(&differing.lists)

@@ -1,4 +1,4 @@
-//! Base64 for the language modules. Padding and characters in between are left to the callers.
+//! Encodes and decodes base64 for the language modules. Callers handle padding and characters between the digits.
 
 use base64::Engine as _;
 use base64::alphabet;

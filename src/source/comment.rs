@@ -1,4 +1,4 @@
-//! Suppression comments: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
+//! Defines suppression comments: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
 
 use super::date::Date;
 use super::files::Span;

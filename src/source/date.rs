@@ -1,4 +1,4 @@
-//! Calendar days, without a clock.
+//! Defines calendar days, without a clock.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! SHA checksums.
+//! Computes SHA checksums.
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
 

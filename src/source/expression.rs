@@ -1,4 +1,4 @@
-//! Regular expressions of tables and rule files, compiled at their first match.
+//! Defines regular expressions of tables and rule files, compiled at their first match.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ impl AdaptiveRegex {
         AdaptiveRegex { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
     }
 
-    /// Whether it compiles and has a group.
+    /// Returns true if it compiles and has a group.
     pub fn has_group(&self) -> bool {
         self.whole().is_some_and(|whole| whole.captures_len() > 1)
     }
@@ -72,7 +72,7 @@ impl AdaptiveRegex {
     }
 }
 
-/// Size limit for compiled patterns; matching takes linear time.
+/// The size limit for compiled patterns; matching takes linear time.
 const SIZE_LIMIT: usize = 1 << 20;
 
 #[cfg(test)]

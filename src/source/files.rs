@@ -1,4 +1,4 @@
-//! Source files, text derived from them, and spans in both.
+//! Stores source files and texts derived from them, with places in both.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,7 +11,8 @@ use super::limits::Limits;
 use super::lines::LineIndex;
 use super::tree::{BESIDE, ReadError, Tree, file_name, join, parent, real_path};
 
-/// How often a file may be read again as a whole, and how many further bytes of all files together: some seconds.
+/// How often a file may be read again completely, and how many more bytes all files together may be read again.
+/// Reading that much takes some seconds.
 const TIMES_AGAIN: u64 = 32;
 const SPARE_BYTES: u64 = 12 << 20;
 
@@ -77,7 +78,7 @@ impl Edit {
         joined
     }
 
-    /// Returns the indentation of its first full line.
+    /// Returns the indentation of the first full line of the replacement.
     fn depth(&self) -> usize {
         let line = self.replacement.trim_start_matches(['\r', '\n']);
         if line.len() == self.replacement.len() { 0 } else { line.len() - line.trim_start().len() }
@@ -189,13 +190,13 @@ impl SourceFiles {
         self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
     }
 
-    /// Whether the file was requested before.
+    /// Returns true if the file was requested before.
     pub fn has(&self, path: &str) -> bool {
         asked::file(path);
         self.read_lock().by_path.contains_key(path)
     }
 
-    /// Stores the text of a file that was read from the tree another way.
+    /// Stores the content of a file that the caller read from the tree.
     pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.by_path.get(path) {
@@ -206,7 +207,7 @@ impl SourceFiles {
         result
     }
 
-    /// Adds derived text.
+    /// Adds a text that was derived from source files. The segments contain the origin of each part.
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.push(path.to_owned(), text.into(), segments)
@@ -278,7 +279,7 @@ impl SourceFiles {
         }
     }
 
-    /// Returns the first files that were read, each with its path.
+    /// Returns the given number of files in the order of reading, each with its path.
     pub fn first(&self, count: usize) -> Vec<(String, Arc<str>)> {
         self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text.clone())).collect()
     }
@@ -288,14 +289,14 @@ impl SourceFiles {
         self.read_lock().all.len()
     }
 
-    /// Returns how the only reader of a file splits its text; computed once.
+    /// Returns the pieces into which the only reader of a file splits it, computed once.
     pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
         let file = self.file(file);
         file.pieces.get_or_init(|| cut(&file.text).into()).clone()
     }
 
-    /// Whether this many bytes of a file may be read again. Edits in each item of a list would each read the whole
-    /// document.
+    /// Returns true if this many bytes of a file may be read again. Edits in each item of a list would each read the
+    /// whole document.
     pub fn again(&self, file: FileId, bytes: usize) -> bool {
         let length = self.file(file).text.len() as u64;
         let before = {

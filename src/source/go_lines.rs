@@ -52,14 +52,14 @@ fn break_at(bytes: &mut [u8], at: usize) {
 }
 
 impl<'t> GoLines<'t> {
-    /// Returns `None` if all lines end as usual.
+    /// Finds the line breaks that only Go's library recognizes; returns `None` if the text has none.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let places: Vec<usize> = places(text.as_bytes()).collect();
         (!places.is_empty()).then_some(GoLines { text, places })
     }
 
-    /// Returns the texts that the parser tries in order. It requires indented lines in quoted text, and Go's library
-    /// does not. Therefore line breaks in quotes stay unchanged first.
+    /// Returns the texts that the parser tries in order. The parser requires indented lines in quoted strings, and
+    /// Go's library does not. Therefore the first text leaves line breaks in quotes unchanged.
     pub(crate) fn readings(&self) -> impl Iterator<Item = ParserText> {
         let all = self.reading(Vec::new());
         let quoted = [quoted(self.text), quoted(&all.text)];
@@ -157,7 +157,7 @@ fn joined(raw: &str) -> String {
     out
 }
 
-/// Keeps each line break of a block.
+/// Returns the value of a literal block, with each of its line breaks.
 fn literal(raw: &str, text: &str) -> String {
     let mut breaks = raw.char_indices().filter_map(|(at, c)| match c {
         '\r' if raw.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')) => None,

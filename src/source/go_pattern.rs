@@ -16,7 +16,7 @@ pub(crate) fn in_rust(pattern: &str) -> Option<String> {
 const DIGITS: &str = "0-9";
 const WORDS: &str = "0-9A-Za-z_";
 const BLANKS: &str = "\\t\\n\\f\\r\\x20";
-/// Limit on repetitions in Go.
+/// The limit on repetitions in Go.
 const MOST_REPETITIONS: u32 = 1_000;
 
 struct Translation<'p> {

@@ -1,4 +1,4 @@
-//! Limits for reading, for any input.
+//! Defines the limits for reading any input.
 
 /// Limits for reading. A file that exceeds one is reported, so that it cannot fill the memory or take long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +14,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The maximum that fits the stack.
+    /// The maximum nesting for which the stack is large enough.
     pub const DEEPEST: u32 = 200;
 
     pub const DEFAULT: Limits = Limits {
         // Larger files are not written by people.
         file_bytes: 64 << 20,
         nesting: Self::DEEPEST,
-        // About a second. The largest public roots use less than 2% of it.
+        // This many steps take about a second. The largest public roots need less than 2% of them.
         evaluation_steps: 6_000_000,
         // Real documents have at most some ten thousand values; an alias bomb has billions.
         yaml_nodes: 2_000_000,

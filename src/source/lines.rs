@@ -11,7 +11,7 @@ pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Distance in bytes between two cached character counts.
+/// The distance in bytes between two cached character counts.
 const STRIDE: usize = 4096;
 
 #[derive(Debug)]
@@ -54,13 +54,13 @@ impl LineIndex {
             });
             sums.collect()
         });
-        // No chunk begins at the end of the text.
+        // The last position has no chunk of its own.
         let nearest = (offset / STRIDE).min(kept.len().saturating_sub(1));
         kept.get(nearest).map_or(0, |&sum| sum as usize) + characters(&bytes[nearest * STRIDE..offset])
     }
 }
 
-/// Every byte that is not a continuation byte begins a character.
+/// Returns the number of characters. Every byte that is not a UTF-8 continuation byte begins a character.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

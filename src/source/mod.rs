@@ -1,8 +1,8 @@
-//! The text of files, and places in it.
+//! Provides the text of files, and places in it.
 //!
 //! A `Span` is a file and a byte range; line and column are computed for output. Text that was derived from other text
 //! (YAML inside a Terraform string, a rendered template) is a derived file. Its spans lead to the place that an author
-//! can edit. This module does not know the meaning of any text.
+//! can edit. This module does not interpret any text.
 
 mod asked;
 mod base64;

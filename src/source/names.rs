@@ -1,9 +1,9 @@
-//! File names that are not UTF-8 as paths: each invalid byte has its own character.
+//! Converts file names that are not UTF-8 to paths: each invalid byte gets its own character.
 
 use std::borrow::Cow;
 
-/// The last private-use characters, one for each byte from 0x80 on. The bytes of a name that contains such a character
-/// are converted too, so that two names never give one path.
+/// The first of the 128 last private-use characters, one for each byte from 0x80 on. If a name already contains such a
+/// character, its bytes are converted too, so that two names never give one path.
 const FIRST: u32 = 0x0010_FF00;
 /// First UTF-8 byte of these characters.
 const BEGINNING: u8 = 0xF4;

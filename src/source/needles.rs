@@ -10,7 +10,7 @@ pub enum Needles {
     /// Compares many bytes at a time, if the processor supports it and the words are few.
     Packed(Searcher),
     OneByOne(AhoCorasick),
-    /// Without searchable words, every position matches.
+    /// There are no searchable words, so every position matches.
     Everywhere,
 }
 
@@ -24,8 +24,8 @@ impl Needles {
         words.map_or(Needles::Everywhere, Needles::OneByOne)
     }
 
-    /// Whether a word occurs at a place that counts; `counts` gets its index and its place. If several begin at one
-    /// place, the first one is used.
+    /// Returns true if a word occurs at a place for which `counts` returns true. `counts` gets the index of the word
+    /// and the place. If several words begin at one place, `counts` gets the first one.
     pub fn any(&self, text: &[u8], counts: impl Fn(usize, usize) -> bool) -> bool {
         let mut from = 0;
         loop {

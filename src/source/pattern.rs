@@ -1,6 +1,6 @@
-//! Patterns in which `*` matches anything.
+//! Matches strings with patterns in which `*` matches anything.
 
-/// Whether a text matches a pattern in which `*` matches anything.
+/// Returns true if a text matches a pattern in which `*` matches anything.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

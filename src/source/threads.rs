@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-/// Number of items that one thread finishes before others would have started.
+/// The number of items that one thread processes before other threads would have started.
 const FEW: usize = 16;
 
 /// Applies a function to items in parallel, and returns the results in order.

@@ -1,4 +1,4 @@
-//! A tree of files, from any source.
+//! Defines a tree of files, from any source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::fmt;
 pub trait Tree: Send + Sync {
     /// Returns the bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
-    /// Returns the first bytes of a file of any size.
+    /// Returns the first bytes of a file, regardless of its size.
     fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
         self.read(path).map(|mut text| {
             text.truncate(bytes);
             text
         })
     }
-    /// Whether a file contains these bytes, although it is too large for `read`.
+    /// Returns true if a file contains these bytes, although it is too large for `read`.
     fn mentions(&self, _path: &str, _wanted: &[u8]) -> bool {
         true
     }
@@ -36,7 +36,7 @@ pub struct TreeEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Missing,
-    /// The path leads out of the tree, and it is not on the command line.
+    /// The path leads out of the tree, and the command line does not name it.
     Outside,
     TooLarge {
         bytes: u64,
@@ -134,7 +134,7 @@ fn joined(directory: &str, relative: &str) -> Option<String> {
     normalize(&format!("{directory}/{relative}"))
 }
 
-/// Limit on consecutive links.
+/// The limit on consecutive links.
 const MOST_LINKS: usize = 16;
 
 /// Returns a path with links resolved; `None` if a link leaves the tree or is part of a cycle.
@@ -196,12 +196,12 @@ const EXAMPLES: [&str; 24] = [
     "specs",
 ];
 
-/// Whether a folder of this name contains examples or tests, whatever deploys its surroundings.
+/// Returns true if a folder of this name contains examples or tests, regardless of the deployments around it.
 pub fn is_example(name: &str) -> bool {
     EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether a path is below a directory; every path is below the root.
+/// Returns true if a path is below a directory; every path is below the root.
 pub fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }

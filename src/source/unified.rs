@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Limit on separate changes, beyond which the middle is one change.
+/// The limit on separate changes, beyond which the middle is one change.
 const MOST: usize = 1_000;
 
 /// A change: a range of old lines becomes a range of new lines.

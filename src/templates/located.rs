@@ -70,7 +70,7 @@ pub(super) fn parameters_of<'t>(
     }
 }
 
-/// Whether the name of a file or its folder repeats that of a template.
+/// Returns true if the name of a file or its folder repeats that of a template.
 fn names(path: &str, template: &str) -> bool {
     let is_it = |name: &str| {
         name.strip_prefix(template).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))

@@ -1,9 +1,10 @@
-//! Documents that declare resources (cloud templates): adds their resources to the inventory.
+//! Adds the resources of cloud templates and similar documents to the inventory.
 //!
-//! The language modules evaluate a document and know no accelerator. Here its resources become the blocks that
-//! Terraform's resource definitions read. A cloud's API has nearly the same names in every language: `InstanceType` is
-//! `instance_type`. Therefore one definition covers all languages, and a table lists different names. A rule cannot see
-//! where a resource came from. This module knows no price, no rule, and no type outside the tables.
+//! The language modules evaluate a document and know no accelerator. This module converts the resources to the blocks
+//! that Terraform's resource definitions read. A cloud's API has nearly the same names in every language:
+//! `InstanceType` is `instance_type`. Therefore one definition covers all languages, and a table lists different
+//! names. A rule cannot see where a resource came from. This module uses no price, no rule, and no type outside the
+//! tables.
 
 mod azure;
 mod blocks;

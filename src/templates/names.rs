@@ -1,4 +1,4 @@
-//! Names that differ between a language and the resource definitions.
+//! Maps names that differ between a language and the resource definitions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ pub(super) struct TypeNames {
 /// Endings of attribute names with arbitrary keys.
 const MAPS: [&str; 5] = ["tags", "labels", "metadata", "variables", "parameters"];
 
-/// How a value at a path is converted.
+/// The conversion of a value at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameMapping {
     Renamed,
@@ -70,7 +70,8 @@ pub(super) enum NameMapping {
 }
 
 impl TypeNaming for NameTable {
-    /// A type that the table lacks keeps its own name, for which no definition exists.
+    /// Returns the names of a resource's type. A type that the table lacks keeps its own name, for which no definition
+    /// exists.
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
         let named = self.get(&resource.kind, &resource.properties);
         named.map_or_else(|| Cow::Owned(TypeNames::of(&resource.kind)), Cow::Borrowed)
@@ -114,7 +115,7 @@ impl TypeNames {
         TypeNames { is: is.to_owned(), plural: true, ..TypeNames::default() }
     }
 
-    /// Returns the same names without `properties` as a step of the path.
+    /// Returns these names without `properties` as a step of the path.
     pub(super) fn lifted(&self) -> Self {
         let lift = |path: &String| path.strip_prefix("properties.").map_or_else(|| path.clone(), str::to_owned);
         let mut lifted = self.clone();

@@ -1,4 +1,4 @@
-//! Options and results of reading documents.
+//! Defines options and results of reading documents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

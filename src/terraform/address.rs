@@ -1,7 +1,7 @@
 //! Parses Terraform addresses: `module.a["x"].aws_instance.b[0]`.
 
-/// The suffix, with a number, for a block whose name is already in use. Names in Terraform contain no blanks, so it is
-/// unique.
+/// The suffix of the address of a repeated declaration, before its number. Names in Terraform contain no blanks, so it
+/// is unique.
 const AGAIN: &str = " (declaration ";
 
 /// Returns the name or address of a block that is declared again.

@@ -1,4 +1,4 @@
-//! Evaluated blocks, one for each instance.
+//! Defines evaluated blocks, one for each instance.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::address::{base, parts, without_key};
 /// One instance of a block after evaluation, with `count`, `for_each` and `dynamic` expanded.
 #[derive(Debug, Clone)]
 pub struct EvaluatedBlock {
-    /// `resource`, `data`, `module`, `output`, ... or the name of a nested block.
+    /// The keyword: `resource`, `data`, `module`, `output`, ... or the name of a nested block.
     pub keyword: String,
     /// The labels: `["aws_instance", "train"]`.
     pub labels: Vec<String>,
-    /// `module.a["x"].aws_instance.b[0]`; empty for nested blocks.
+    /// The address, such as `module.a["x"].aws_instance.b[0]`; empty for nested blocks.
     pub address: String,
     pub span: Span,
     pub body: Span,
@@ -44,7 +44,7 @@ pub struct EvaluatedAttribute {
     /// The position of the name and the expression.
     pub span: Span,
     pub expression: Span,
-    /// The expression is a complete literal here: no reference, no function.
+    /// True if the expression is a complete literal, without references and functions.
     pub literal: bool,
     /// The known start of a string whose rest is unknown.
     pub beginning: Option<Arc<str>>,
@@ -61,7 +61,7 @@ pub struct Provider {
 }
 
 impl EvaluatedBlock {
-    /// Returns whether its `count` is 0. The block then shows what its first instance would be.
+    /// Returns whether the `count` of the block is 0. The block then shows its first instance as it would be.
     pub(super) fn is_none(&self) -> bool {
         self.instances.value().is_some_and(|range| range.ceiling == 0.0)
     }
@@ -75,7 +75,7 @@ impl EvaluatedBlock {
         })
     }
 
-    /// Returns its name, and the references that blocks of its module and of the root module use.
+    /// Returns the name of the block, and the references by which blocks of its module and of the root module name it.
     pub(super) fn declaration(&self) -> Declaration {
         let call = match parts(&self.address)[..] {
             ["module", call, ..] => Some(format!("module.{}", without_key(call))),

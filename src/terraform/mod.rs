@@ -1,7 +1,8 @@
 //! Converts Terraform code and plans to an inventory.
 //!
-//! Reads roots, evaluates them as Terraform does, and turns evaluated blocks into resources by the definitions of
-//! `resources/`. Nothing is mocked: an unknown value has its cause. This module uses no prices and no rules.
+//! This module reads roots, evaluates them as Terraform does, and turns evaluated blocks into resources by the
+//! definitions of `resources/`. An unknown value stays unknown, with its cause. This module uses no prices and no
+//! rules.
 
 mod address;
 mod block;
@@ -205,7 +206,7 @@ fn read_with(
     let is_of_library = |it: &ModuleCode| libraries.iter().any(|library| library.directory == it.directory);
     for module in library.modules().into_iter().chain(others) {
         if is_of_library(&module) && !reading.is_called(&module) {
-            // Terraform reads each file in the directories that link to it, and never two files with the same
+            // Terraform reads each linked file in the directories that link to it, and never two files with the same
             // declarations.
             let repeats = module.errors_of_repeats();
             let own = module.diagnostics.iter().filter(|it| !repeats.contains(it));

@@ -53,7 +53,7 @@ async def test_each_fix_writes_what_check_writes(workspace, tmp_path, like):
             rule, name = finding["rule"], finding["path"]
             diagnostic = next(it for it in editor.shown(name) if it.code == rule)
             actions = await editor.actions(name, diagnostic.range, [diagnostic])
-            fixes = [it for it in of(actions, "quickfix") if it.diagnostics and it.diagnostics[0].code == rule and not it.title.startswith("Accept ")]
+            fixes = [it for it in of(actions, "quickfix") if it.diagnostics and it.diagnostics[0].code == rule and not it.title.startswith("Suppress ")]
             assert len(fixes) == 1, [it.title for it in actions]
             fix = fixes[0]
             assert bool(fix.is_preferred) == (finding["fix_safety"] == "safe"), fix.title

@@ -128,9 +128,9 @@ spec:
     let said = gpulint(&here, &["check"]);
     assert!(said.all.contains("acme/legal needs 18.2 GiB"), "{}", said.all);
     for (text, wrong) in [
-        ("{\n\"hidden_size\": []}", "legal/config.json:2: `hidden_size` is no number"),
-        ("{\n\n\"hidden_size\": 1e999}", "legal/config.json:3: this is no JSON"),
-        (&*"[".repeat(300_000), "legal/config.json:1: this is no JSON"),
+        ("{\n\"hidden_size\": []}", "legal/config.json:2: `hidden_size` must be a number"),
+        ("{\n\n\"hidden_size\": 1e999}", "legal/config.json:3: this is not valid JSON"),
+        (&*"[".repeat(300_000), "legal/config.json:1: this is not valid JSON"),
     ] {
         write(&here, &[("legal/config.json", text)]);
         let said = gpulint(&here, &["check"]);
@@ -296,7 +296,7 @@ fn hostile_charts_end_and_hide_nothing() {
     for number in 0..24 {
         assert!(said.all.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost: {}", said.all);
     }
-    assert!(said.all.contains("read without rendering it: rendering exceeds the step limit"), "{}", said.all);
+    assert!(said.all.contains("read without rendering: rendering exceeds the step limit"), "{}", said.all);
 }
 
 /// All charts of a run share one memory limit.
@@ -477,7 +477,7 @@ fn nothing_is_fetched_and_what_is_not_there_is_told() {
     let nowhere = [("HTTPS_PROXY", "http://127.0.0.1:9"), ("HTTP_PROXY", "http://127.0.0.1:9")];
     let said = with(&here, &["check"], &nowhere);
     assert_eq!(said.code, Some(0), "{}", said.all);
-    assert!(said.all.contains("3 × a module that is not on disk"), "{}", said.all);
+    assert!(said.all.contains("3 × module not downloaded"), "{}", said.all);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn what_decides_and_is_not_known_is_named() {
         "gpulint does not know the model `gpt-4`; similar names: openai-community/gpt2, EleutherAI/gpt-j-6b, \
          EleutherAI/gpt-neo-2.7B"
     );
-    assert!(cause(h100()).contains("does not say which model vllm runs"));
+    assert!(cause(h100()).contains("no model is set for vllm"));
     let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");
     pod.resource.set(Key::Context, Fact::unknown("variable `LEN` is not known", pod.at));
     assert_eq!(cause(pod), "context is not known: variable `LEN` is not known");

@@ -34,7 +34,7 @@ fn the_pages_of_the_guide_pass_their_own_tests() {
     assert_eq!(names, [&first[..], &of_a_platform, &further].concat());
     let (said, passed) = gpulint(&["rules", "test", "policy", "--require"], place.directory());
     assert!(passed, "{said}");
-    assert!(said.contains("11 pages"), "{said}");
+    assert!(said.contains("11 rule files"), "{said}");
 }
 
 #[test]

@@ -714,7 +714,7 @@ fn when_the_time_is_over_what_is_left_is_told_as_between() {
     assert_eq!(points.last().unwrap()["subject"], "commit 2000", "what it costs now is known whatever happens");
     if passed > 0 {
         let notes = history["notes"].to_string();
-        assert!(notes.contains(&format!("{passed} commits were not looked at")), "{notes}");
+        assert!(notes.contains(&format!("{passed} commits were not evaluated")), "{notes}");
         assert!(history["steps"].as_array().unwrap().iter().any(|it| it["between"].as_u64() > Some(0)));
     }
     // Results are cached, so that each run continues from the previous one.

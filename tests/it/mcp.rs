@@ -379,7 +379,7 @@ fn bad_arguments_are_told_with_what_to_do() {
         ("check", json!({ "path": "terrafrom" }), "did you mean `./terraform`?"),
         ("check", json!({ "var": ["a=b"] }), "an object of names and values"),
         ("check", json!({ "select": vec!["x"; 1_000] }), "more than 100 entries"),
-        ("check", json!({ "select": ["x".repeat(100_000)] }), "longer than 1000 bytes"),
+        ("check", json!({ "select": ["x".repeat(100_000)] }), "more than 1000 bytes"),
         ("check", json!({ "workspace": "a\u{0}b" }), "control characters"),
         ("price", json!({}), "MACHINE|ACCELERATOR"),
         ("price", json!({ "name": "--config=/etc/passwd" }), "lists no machine type"),

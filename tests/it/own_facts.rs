@@ -16,7 +16,7 @@ fn pages_that_ask_further_come_out_as_they_say() {
         Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["rules", "test", "--require"]).arg(&own).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains(&format!("{pages} pages")), "{said}");
+    assert!(said.contains(&format!("{pages} rule files")), "{said}");
 }
 
 #[test]

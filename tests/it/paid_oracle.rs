@@ -411,7 +411,7 @@ fn orphans(place: &Path) {
     let told: Value = serde_json::from_slice(&told.stdout).unwrap();
     let found = told["findings"].as_array().unwrap().iter().find(|it| it["rule"] == "paid-not-in-text");
     let message = found.unwrap()["message"].as_str().unwrap();
-    assert!(message.contains("were paid in 2026-10") && message.contains("aws name old-lab g5.xlarge"), "{message}");
+    assert!(message.contains("was billed in 2026-10") && message.contains("aws name old-lab g5.xlarge"), "{message}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     assert_eq!(line, "| gpu\\_1x\\_h100\\_sxm5, \\* | on demand | $4.0000 | $4.2900 | +7.3% |");
     assert!(moved.contains("| p5.48xlarge, us-east-1 | one year |  | $34.6752 | new |"), "{moved}");
     assert!(moved.contains("Not believed, the earlier rows stay:") && moved.contains("- secure/H100-80GB"), "{moved}");
-    assert!(moved.contains("\n- gcp: nothing can be asked without a key") && !moved.contains(" @everyone"), "{moved}");
+    assert!(moved.contains("\n- gcp: the provider requires a key") && !moved.contains(" @everyone"), "{moved}");
     // The written rows match the cache, and gpulint can read the table.
     let rows = fs::read_to_string(&lambda).unwrap();
     assert!(rows.contains("gpu_1x_h100_sxm5,*,H100-80GB,1,26,225,4.29,"), "{rows}");

@@ -273,7 +273,7 @@ fn azure_is_read_over_all_pages() {
     assert_eq!((usd(pro.reserved_1y), usd(pro.reserved_3y)), (5.3592, 3.9556));
     assert_eq!(pro.reserved_basis, "savings-plan");
     let refused: Vec<_> = update.rejected.iter().map(|it| (it.region.as_str(), it.why.as_str())).collect();
-    assert_eq!(refused, [("westeurope", "priced in EUR for 1 Hour")]);
+    assert_eq!(refused, [("westeurope", "the price is in EUR per 1 Hour")]);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn gpu_clouds_are_read() {
     assert_eq!(usd(row(&runpod, "secure/8xH100-80GB").spot), 14.0);
     // A part of a card that has the name of the card.
     let why: Vec<_> = runpod.rejected.iter().map(|it| (it.machine.as_str(), it.why.as_str())).collect();
-    assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, and H100-80GB has 80")]);
+    assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, but H100-80GB has 80 GB")]);
     let vast = answered(PriceVendor::Vast, good).unwrap();
     let h100 = row(&vast, "H100-80GB");
     // Excludes offers that are rented, unreliable or have two GPUs. The lowest bid is from another host.

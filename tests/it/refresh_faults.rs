@@ -188,11 +188,11 @@ fn spot_above_on_demand_is_not_believed() {
 #[test]
 fn another_currency_or_unit_is_not_believed() {
     for (vendor, path, before, after, told) in [
-        (PriceVendor::Aws, "index.csv", "\"USD\"", "\"CNY\"", "priced in CNY for Hrs"),
-        (PriceVendor::Aws, "index.csv", "\"Hrs\"", "\"Days\"", "priced in USD for Days"),
-        (PriceVendor::Azure, "prices", r#""unitOfMeasure": "1 Hour""#, r#""unitOfMeasure": "1 Month""#, "for 1 Month"),
-        (PriceVendor::Gcp, "skus", r#""currencyCode": "USD""#, r#""currencyCode": "EUR""#, "priced in EUR for h"),
-        (PriceVendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "priced in USD for mo"),
+        (PriceVendor::Aws, "index.csv", "\"USD\"", "\"CNY\"", "in CNY per Hrs"),
+        (PriceVendor::Aws, "index.csv", "\"Hrs\"", "\"Days\"", "in USD per Days"),
+        (PriceVendor::Azure, "prices", r#""unitOfMeasure": "1 Hour""#, r#""unitOfMeasure": "1 Month""#, "per 1 Month"),
+        (PriceVendor::Gcp, "skus", r#""currencyCode": "USD""#, r#""currencyCode": "EUR""#, "in EUR per h"),
+        (PriceVendor::Gcp, "skus", r#""usageUnit": "h""#, r#""usageUnit": "mo""#, "in USD per mo"),
     ] {
         match answered(vendor, with(path, before, after)) {
             // All rows are invalid, so the whole list is refused.

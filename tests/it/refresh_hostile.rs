@@ -40,8 +40,8 @@ type Case = (PriceVendor, &'static str, &'static str, &'static str, &'static str
 
 /// The machine of each case, with the message. With an empty message, the whole answer is refused.
 const NO_PRICES: &[(Case, &str)] = &[
-    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"NaN\"", "p4d.24xlarge"), "`NaN` is no price"),
-    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is no price"),
+    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"NaN\"", "p4d.24xlarge"), "`NaN` is not a valid price"),
+    ((PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"inf\"", "p4d.24xlarge"), "`inf` is not a valid price"),
     (
         (PriceVendor::Aws, "index.csv", "\"21.9576420000\"", "\"-21.957642\"", "p4d.24xlarge"),
         "on demand costs $-21.9576, which is impossible",

@@ -158,7 +158,7 @@ fn labels_that_the_scrape_moved_are_found() {
 fn the_exporters_own_pod_is_no_workload() {
     let own = |labels: &mut Value| labels["pod"] = json!("nvidia-dcgm-exporter-x2x7k");
     let why = taken(&busy(ENGINE, own), None).unwrap_err();
-    assert!(why.contains("name the exporter's own pod"), "{why}");
+    assert!(why.contains("contain the exporter's own pod"), "{why}");
     let unknown = |labels: &mut Value| labels["pod"] = json!("a-pod-that-asks-for-nothing");
     assert!(taken(&busy(ENGINE, unknown), None).unwrap_err().contains("own pod"));
 }
@@ -292,7 +292,7 @@ fn values_that_no_meter_means_are_left_out_and_said() {
         let done = taken(&[file("dcgm", 0, samples), owners()], None).unwrap();
         let run = row(&done, "run");
         assert_eq!((run.busy, run.busy_max), (None, Some(0.5)), "{wrong}");
-        assert!(done.report.incomplete[0].starts_with("1 values"), "{:?}", done.report.incomplete);
+        assert!(done.report.incomplete[0].contains("1 impossible values"), "{:?}", done.report.incomplete);
     }
 }
 
@@ -300,9 +300,9 @@ fn values_that_no_meter_means_are_left_out_and_said() {
 fn a_file_whose_name_and_content_disagree_is_refused() {
     let good = busy(ENGINE, |_| {});
     let wrong = [("dcgm.2026-11-20.json".to_owned(), good[0].1.clone())];
-    assert!(taken(&wrong, None).unwrap_err().contains("its name says dcgm of 2026-11-20"));
+    assert!(taken(&wrong, None).unwrap_err().contains("the file name contains dcgm of 2026-11-20"));
     let empty = [("answer.json".to_owned(), answer(Vec::new()))];
-    assert!(taken(&empty, None).unwrap_err().contains("does not say what was asked"));
+    assert!(taken(&empty, None).unwrap_err().contains("its name is not the name of a query"));
     for other in ["{}", "[1]", "<html>", "{\"status\":\"error\",\"errorType\":\"timeout\",\"error\":\"too slow\"}"] {
         assert!(taken(&[("x.json".to_owned(), other.as_bytes().to_vec())], None).is_err(), "{other}");
     }

@@ -156,7 +156,7 @@ fn a_floor_holds_for_a_copied_pack() {
     let (code, said) = check(&both);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("error[many-gpus]"), "{said}");
-    assert_eq!(said.matches("the pack forbids to change `many-gpus` here").count(), 2, "{said}");
+    assert_eq!(said.matches("the pack forbids changes to `many-gpus`").count(), 2, "{said}");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn without_a_copy_nothing_is_checked() {
     let (code, said) = check(&both);
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("is not copied to `.gpulint/pack` yet") && said.contains("run: gpulint rules vendor"),
+        said.contains("is not copied to `.gpulint/pack` yet") && said.contains("run `gpulint rules vendor`"),
         "{said}"
     );
     assert_eq!(both.run(&["rules", "vendor", "--check"]).0, Some(1));
@@ -209,7 +209,7 @@ fn another_commit_in_the_settings_wants_another_copy() {
     write(&both.user(), &[("gpulint.toml", &settings.replace(&both.commit, &commit))]);
     let (code, said) = check(&both);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("the copy in `.gpulint/pack` is of") && said.contains(&both.commit), "{said}");
+    assert!(said.contains("the copy in `.gpulint/pack` comes from") && said.contains(&both.commit), "{said}");
     let (code, said) = both.run(&["rules", "vendor"]);
     assert_eq!(code, Some(2), "the sum is still the old one: {said}");
     both.settings(&commit, "");
@@ -352,7 +352,7 @@ fn names_cannot_imitate_a_sum() {
     fs::remove_file(copy.join("many-gpus.md")).unwrap();
     let (code, said) = check(&both);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("cannot be used: the name"), "{said}");
+    assert!(said.contains("is invalid: the file name"), "{said}");
     assert!(!said.contains("many-gpus] "), "nothing was checked: {said}");
 }
 
@@ -366,7 +366,7 @@ fn a_lock_is_not_written_through_a_link() {
     std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
     let (code, said) = both.run(&["rules", "vendor", "--force"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("is a link"), "{said}");
+    assert!(said.contains("symbolic link `gpulint.lock`"), "{said}");
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
 }
 

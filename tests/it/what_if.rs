@@ -573,7 +573,7 @@ fn what_cannot_be_is_refused_with_what_was_meant() {
         (pool, "count=4..1", "`4..1` is not a valid count", "1..2..4"),
         (pool, "count=-1", "`-1` is not a valid count", "1..2..4"),
         (pool, "hours=731", "`hours` must be a number from 0 to 730", "hours=8"),
-        (pool, "model=nobody/Nothing-9000B", "nothing is known of the model", "params=7b"),
+        (pool, "model=nobody/Nothing-9000B", "does not know the model", "params=7b"),
         (pool, "context=plenty", "context", "gpulint.dev/context"),
         (pool, "machine=", "`machine` has no value", "machine="),
         ("aws_instance.n[0]", "count=3", "one of several machines of the same block", "--on 'aws_instance.n'"),

@@ -1,5 +1,5 @@
-//! New lines that name a machine with accelerators or request some, if gpulint read nothing there: no fact is defined there, and
-//! no entry lists the line as not evaluated.
+//! Finds new lines that name a machine with accelerators or request accelerators, although gpulint read nothing there:
+//! no fact is on the line, and no entry lists it as not evaluated.
 
 use regex::Regex;
 
@@ -14,8 +14,8 @@ use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 const CLUSTER_DECIDES: [&str; 6] =
     [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
 
-/// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
-/// tests, which often name machines.
+/// Returns true if new lines of this file count. Lines of rendered charts do not, because values switch them on and
+/// off. Nor do lines of documentation and tests, which often name machines.
 pub(super) fn is_looked_at(head: &TreeState, file: &ChangedText) -> bool {
     match file.role {
         FileRole::Beside => false,
@@ -26,13 +26,13 @@ pub(super) fn is_looked_at(head: &TreeState, file: &ChangedText) -> bool {
     }
 }
 
-/// True for a template or a values file of a chart in this tree.
+/// Returns true for a template or a values file of a chart in this tree.
 pub(super) fn is_of_chart(head: &TreeState, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
 }
 
-/// The directory of the chart that contains a path.
+/// Returns the directory of the chart that contains a path.
 pub(super) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
@@ -42,11 +42,11 @@ pub(super) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p st
 pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
     role: FileRole,
-    /// Variable files override the defaults.
+    /// True if variable files override the defaults.
     has_values: bool,
 }
 
-/// Whether a string requests accelerators anywhere.
+/// Returns true if a string requests accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
     let asking = AcceleratorSearch { catalog, role: FileRole::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
@@ -58,7 +58,7 @@ impl<'c> AcceleratorSearch<'c> {
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
-    /// What a line requests.
+    /// Returns the machine or accelerator that a line requests.
     pub(super) fn asked(&self, line: ChangedLine) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
@@ -106,7 +106,7 @@ impl<'c> AcceleratorSearch<'c> {
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }
 
-    /// A machine name with accelerators that has no other meaning.
+    /// Returns true if a name can only mean a machine with accelerators.
     fn is_machine(&self, name: &str) -> bool {
         // Versions that begin with a date or a number look like names of TPU slices.
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
@@ -120,8 +120,8 @@ impl<'c> AcceleratorSearch<'c> {
 }
 
 static_regex!(
-/// A device key with a number or a template expression. Keys of unknown vendors match by name alone; the colon of an image has no
-/// space behind it.
+/// Matches a device key with a number or a template expression. Keys of unknown vendors match by name alone. The colon
+/// of an image has no space after it, so images do not match.
 static DEVICES: Regex = {
     let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
     let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;

@@ -1,4 +1,4 @@
-//! A changed file: its role in a deployment, and its added and removed lines.
+//! Describes a changed file: its role in a deployment, and its added and removed lines.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) enum FileRole {
     Read,
     /// A script, a pipeline or a settings file, which may call a deploy tool or be passed to one.
     Script,
-    /// A program, which may describe machines, but usually does not.
+    /// A program. It may describe machines, but usually does not.
     Code,
     /// Documentation and images.
     Beside,
@@ -120,7 +120,7 @@ pub(super) struct ChangedLine<'t> {
 }
 
 impl<'p> ChangedText<'p> {
-    /// None if both states are equal, or if one is not text.
+    /// Returns None if both states are equal, or if one is not text.
     pub(super) fn of(path: &'p str, base: &TreeState, head: &TreeState) -> Option<ChangedText<'p>> {
         let role = FileRole::of(path);
         let read = |state: &TreeState| state.sources.tree().read(path);

@@ -1,12 +1,12 @@
-//! Values that scripts, pipelines and settings files pass to deploy tools. gpulint does not parse these files, so it reports
-//! changes to:
+//! Finds changed values that scripts, pipelines and settings files pass to deploy tools. gpulint does not parse these
+//! files, so it reports changes to:
 //!
-//! 1. a Terraform variable (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a chart value
-//!    (`--set gpu.count=`) whose name is about numbers or accelerators, a file of either, a workspace;
+//! 1. a Terraform variable (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a chart value (`--set
+//!    gpu.count=`) whose name is about numbers or accelerators, a file with variables or values, or a workspace;
 //! 2. a name from which a file with accelerators takes a number or a machine (`replicas: ${REPLICAS}`);
 //! 3. a command that changes how many machines or pods run (`kubectl scale`, `set-desired-capacity`).
 //!
-//! It applies only if something in the repository has accelerators.
+//! gpulint reports them only if something in the repository has accelerators.
 
 use std::collections::BTreeSet;
 
@@ -41,10 +41,10 @@ const WORDS: [&str; 19] = [
     "shape",
 ];
 
-/// Names that never hold a number.
+/// Names whose values are never a number of machines.
 const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
-/// Names that only a provider uses, if no other file names the place.
+/// Names of places. Only the provider uses such a value, unless another file uses the name.
 const PLACES: [&str; 9] = [
     "AWS_REGION",
     "AWS_DEFAULT_REGION",
@@ -156,7 +156,7 @@ impl ExternalNames {
             .map(|name| format!("`{name}`"))
     }
 
-    /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
+    /// Returns the name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
     fn paired(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
         if !GIVEN.is_match(line.text) {
             return None;
@@ -167,9 +167,9 @@ impl ExternalNames {
         found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
     }
 
-    /// The first changed line that passes something to a deploy tool, and what.
+    /// Returns the first changed line that passes something to a deploy tool, and a description of what it passes.
     pub(super) fn over(&self, file: &ChangedText, is_near: bool) -> Option<(Option<usize>, String)> {
-        // A moved line passes the same as before.
+        // A line that only moved passes the same value as before.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
         let handed = |line: ChangedLine| {
@@ -197,12 +197,13 @@ impl ExternalNames {
     }
 }
 
-/// Whether a program calls a cloud API.
+/// Returns true if a program calls a cloud API.
 fn is_calling(file: &ChangedText) -> bool {
     file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
 }
 
-/// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
+/// Returns true if a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a
+/// cloud API.
 pub(super) fn may_hand_over(file: &ChangedText) -> bool {
     let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
     match file.role {
@@ -212,7 +213,7 @@ pub(super) fn may_hand_over(file: &ChangedText) -> bool {
     }
 }
 
-/// Whether a path belongs to a script or pipeline, which calls deploy tools.
+/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
 pub(super) fn is_caller(path: &str) -> bool {
     const NAMES: [&str; 13] = [
         "workflow",
@@ -279,7 +280,7 @@ static_regex!(
 /// A command that deletes machines or pods; without it, they continue to run.
 static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
 static_regex!(
-/// Lists over which a pipeline or script repeats something.
+/// Lists whose items a pipeline or script processes one by one.
 static TIMES: Regex = r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):");
 static_regex!(
 /// Cloud API calls in programs.

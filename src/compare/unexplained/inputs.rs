@@ -1,5 +1,5 @@
-//! "Not evaluated, as before the change" is true only if the inputs are unchanged, too: the values of a partly rendered chart,
-//! the companion files of a program, the rest of a broken file.
+//! Reopens unchanged gaps whose inputs changed. An entry is unchanged only if its inputs are: the values of a partly
+//! rendered chart, the companion files of a program, the rest of a broken file.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
-/// Reopens entries that are listed as before if their inputs changed.
+/// Reopens entries that are listed as unchanged although their inputs changed.
 pub(super) fn reopen(
     states: &ChangedStates,
     speaking: &BTreeSet<String>,
@@ -27,7 +27,7 @@ pub(super) fn reopen(
                     it.standing = UnjudgedStatus::Open;
                 }
             }
-            // A missing part of something without accelerators stays as before.
+            // A missing part counts as unchanged if nothing around it has accelerators.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
                 let whole = whole(states, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
@@ -66,7 +66,7 @@ fn is_input(states: &ChangedStates, speaking: &BTreeSet<String>, it: &Unjudged, 
     }
 }
 
-/// The directory of the chart or kustomization that contains a path.
+/// Returns the directory of the chart or kustomization that contains a path.
 fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
@@ -77,7 +77,7 @@ fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
     }
 }
 
-/// Whether a file below a directory names accelerators, or a file with accelerators names the directory.
+/// Returns true if a file below a directory names accelerators, or if a file with accelerators names the directory.
 fn speaks(states: &ChangedStates, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -111,7 +111,7 @@ fn is_parameter(states: &ChangedStates, it: &Unjudged, file: &ChangedText) -> bo
     }
     let name = file_name(file.path).to_ascii_lowercase();
     let text = states.head.sources.tree().read(&it.path).unwrap_or_default();
-    // Its imports, and more files of the same language next to it.
+    // The inputs of a program are its imports, and other files of the same language next to it.
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();
     if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {

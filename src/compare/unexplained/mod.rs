@@ -1,15 +1,16 @@
 //! Finds changes whose effect on cost is unknown.
 //!
-//! Each changed file is one of three: *explained*, gpulint read everything that changed in it; *beside*, no deployment tool
-//! uses it; or *not explained*. This module reports the last, and by default they fail the run (`unexplained` in the settings):
+//! Each changed file belongs to one of three groups. It is *explained* if gpulint read everything that changed in it,
+//! *beside* if no deployment tool uses it, and *not explained* otherwise. This module reports the last group, and by
+//! default it fails the run (setting `unexplained`):
 //!
-//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there;
-//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other files, or
-//!    changes other objects;
-//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool;
-//! 4. `fed`: an unread program uses the file;
-//! 5. `inputs`: something that was not evaluated before either has other inputs now;
-//! 6. a submodule is at another commit.
+//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there.
+//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other
+//!    files, or changes other objects.
+//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool.
+//! 4. `fed`: an unread program uses the file.
+//! 5. `inputs`: the inputs of an unchanged gap changed.
+//! 6. A submodule is at another commit.
 
 mod accelerator_lines;
 mod change;
@@ -36,7 +37,8 @@ pub(in crate::compare) use states::ChangedStates;
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";
 
-/// All changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the change affects.
+/// Returns all changes with an unknown cost effect that `unjudged` does not contain yet. Marks entries of `unjudged`
+/// that the change affects.
 pub(in crate::compare) fn not_explained(
     states: &ChangedStates,
     touched: &Touched,
@@ -130,7 +132,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// Files that an ignore list no longer leaves out are deployed.
+    /// Reports files that an ignore list no longer excludes, because they are deployed now.
     fn look_at_lists_of_ignored_files(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
         let is_list = |file: &&ChangedText| LISTS.iter().any(|name| file.path.ends_with(name));
@@ -145,7 +147,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// An opened file was read, unless it is a program that another program runs.
+    /// Reports changed files that programs use. A file that gpulint opened was read, unless another program runs it.
     fn look_at_what_is_taken(&mut self, files: &[ChangedText], speaking: &BTreeSet<String>) {
         let is_unread = |file: &&ChangedText| file.role != FileRole::Read || !self.states.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
@@ -172,12 +174,12 @@ impl UnexplainedFiles<'_> {
     }
 }
 
-/// True if the whole file is already listed.
+/// Returns true if the whole file is already listed.
 fn is_refused(states: &ChangedStates, path: &str) -> bool {
     states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
-/// The files that contain resources with accelerators in either state, or anything that was not evaluated.
+/// Returns the files that contain resources with accelerators in either state, or anything that was not evaluated.
 fn speaking(states: &ChangedStates) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
@@ -189,8 +191,8 @@ fn speaking(states: &ChangedStates) -> BTreeSet<String> {
     files
 }
 
-/// Whether a script may belong to resources with accelerators: it is in the same part of the tree, in a part that deploys
-/// nothing, or it names the other part.
+/// Returns true if a script may belong to resources with accelerators: it is in the same part of the tree, in a part
+/// that deploys nothing, or it names the other part.
 fn is_near(states: &ChangedStates, speaking: &BTreeSet<String>, file: &ChangedText) -> bool {
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
@@ -207,7 +209,7 @@ fn is_near(states: &ChangedStates, speaking: &BTreeSet<String>, file: &ChangedTe
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 
-/// True for a manifest that was read, so that its numbers are known.
+/// Returns true for a manifest that was read, so that its numbers are known.
 fn is_explained_manifest(states: &ChangedStates, file: &ChangedText) -> bool {
     let sources = states.head.sources;
     file.is_yaml()
@@ -228,7 +230,7 @@ impl Explained {
         let inventory = &states.after.inventory;
         let resources = inventory.resources.iter().flat_map(Resource::places);
         let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
-        // A manifest repeats a request: requests and limits, a node and its machine.
+        // A manifest repeats its requests: in requests and limits, or for a node and its machine.
         let is_manifest = |it: &&Resource| matches!(it.front_end, ReadBy::Kubernetes | ReadBy::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;
@@ -243,7 +245,7 @@ impl Explained {
         Explained { lines, none: BTreeSet::new() }
     }
 
-    /// The numbers of explained lines, from 0.
+    /// Returns the numbers of explained lines, from 0.
     fn lines(&self, path: &str) -> &BTreeSet<usize> {
         self.lines.get(path).unwrap_or(&self.none)
     }
@@ -253,7 +255,7 @@ impl Explained {
     }
 }
 
-/// The ends of the lines of a file.
+/// Returns the ends of the lines of a file.
 fn line_ends(text: &str) -> Vec<usize> {
     memchr::memchr_iter(b'\n', text.as_bytes()).collect()
 }

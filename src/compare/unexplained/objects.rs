@@ -1,5 +1,5 @@
-//! Objects and blocks of unsupported kinds, objects that deploy from elsewhere, and objects that change others: gpulint does not
-//! know the effect of a changed number in them.
+//! Finds changed numbers in objects and blocks whose effect gpulint does not know: those of unsupported kinds, those
+//! that deploy from elsewhere, and those that change other objects.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
 static_regex!(
-/// Tools that deploy from elsewhere.
+/// API groups and kinds of tools that deploy from elsewhere.
 static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#);
 static_regex!(
 /// Keys that select the version to deploy.
@@ -77,7 +77,7 @@ impl<'t> TextParts<'t> {
         TextParts { lines, borders, kind }
     }
 
-    /// The part that contains a line.
+    /// Returns the part that contains a line.
     fn around(&self, line: usize) -> Range<usize> {
         let is_block = self.kind == PartKind::Block;
         // The line that ends a block belongs to it, and the line that begins a document belongs to that document.
@@ -106,7 +106,7 @@ fn numbers<'t>(lines: impl Iterator<Item = ChangedLine<'t>>) -> Vec<String> {
     numbers
 }
 
-/// The first change in an object whose effect is unknown, with its line.
+/// Returns the first change in an object whose effect is unknown, with its line.
 pub(super) fn changed(
     states: &ChangedStates,
     file: &ChangedText,
@@ -164,7 +164,7 @@ impl<'t> GoneLines<'t> {
     }
 }
 
-/// What a line changes.
+/// The kind of property that a line changes.
 #[derive(Clone, Copy)]
 enum Changing {
     /// The version that a tool deploys.
@@ -182,7 +182,7 @@ impl Changing {
     }
 }
 
-/// The addresses of resources with accelerators, as a search pattern.
+/// Returns the addresses of resources with accelerators, as a search pattern.
 pub(super) fn references(states: &ChangedStates) -> Option<AhoCorasick> {
     let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
     let all: BTreeSet<&str> = all.map(|it| &**it).collect();
@@ -190,7 +190,7 @@ pub(super) fn references(states: &ChangedStates) -> Option<AhoCorasick> {
 }
 
 impl Part<'_> {
-    /// The first new line, or the first line of the part.
+    /// Returns the first new line, or the first line of the part.
     fn at(&self) -> usize {
         self.new.first().map_or(self.lines.start, |line| line.number)
     }
@@ -204,7 +204,7 @@ impl Part<'_> {
         numbers(self.new.iter().copied()) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
     }
 
-    /// True if the part only contains names.
+    /// Returns true if the part only contains names.
     fn is_only_named(&self) -> bool {
         let is_named = |line: &ChangedLine| NAMING.is_match(line.text) || line.text.trim_start().starts_with('#');
         !self.new.is_empty() && self.new.iter().all(is_named)
@@ -224,7 +224,7 @@ impl<'o> Objects<'o> {
         }
         let gone = Rc::new(GoneLines { lines: file.gone_lines().collect(), ..GoneLines::default() });
         if parts.is_empty() && !gone.lines.is_empty() && !file.is.is_empty() {
-            // If only lines were removed: the part that is now at their place.
+            // If the change only removes lines, this is the part that is now at their place.
             let at = gone.lines.first().map_or(0, |line| line.number).min(of_text.lines.len().saturating_sub(1));
             parts.push((of_text.around(at), Vec::new()));
         }
@@ -238,7 +238,7 @@ impl<'o> Objects<'o> {
         parts.into_iter().map(part).collect()
     }
 
-    /// How often or how long something runs.
+    /// Returns how often or how long something runs.
     fn hours(&self) -> Option<(usize, String)> {
         let (file, catalog) = (self.file, &self.states.head.settings.catalog);
         if !file.is_yaml() || !(self.speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog)) {
@@ -294,7 +294,7 @@ impl<'o> Objects<'o> {
 
     fn counts(&self, part: &Part) -> Option<String> {
         let file = self.file;
-        // A block that is evaluated as a whole was read, wherever its values are.
+        // A block that gpulint evaluates was read completely, wherever its values are defined.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == FileRole::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         if is_read || !is_data || !part.has_other_numbers() {
@@ -306,12 +306,12 @@ impl<'o> Objects<'o> {
     }
 }
 
-/// True if Argo CD uses the file for a directory with accelerators.
+/// Returns true if Argo CD uses the file for a directory with accelerators.
 fn is_beside_sources(file: &ChangedText, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
 }
 
-/// True if it deploys a directory with accelerators.
+/// Returns true if the object deploys a directory with accelerators.
 fn leads_to(file: &ChangedText, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {

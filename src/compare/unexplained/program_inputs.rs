@@ -1,4 +1,5 @@
-//! Files that unread programs use: a program that Terraform runs, and the programs and files that it uses in turn.
+//! Finds files that unread programs use: a program that Terraform runs, and the programs and files that it uses in
+//! turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use super::states::ChangedStates;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 
-/// How deep calls between programs are followed.
+/// The maximum depth of calls between programs that are followed.
 const DEEPEST: usize = 4;
 const MOST_PROGRAMS: usize = 200;
 /// Longer programs are not written by hand.
 const LONGEST_PROGRAM: usize = 1 << 18;
 
-/// The file that uses each of these files, by the path of the used file.
+/// Returns for each of these files the file that uses it.
 pub(super) fn takers(
     states: &ChangedStates,
     speaking: &BTreeSet<String>,
@@ -65,7 +66,7 @@ fn callers_of_terraform(states: &ChangedStates, speaking: &BTreeSet<String>) -> 
     roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
 }
 
-/// Follows what is deployed to the files that it uses, through programs that call programs.
+/// Searches the files that deployments use, through programs that call programs.
 struct TakerSearch<'a> {
     states: &'a ChangedStates<'a>,
     /// The files to search for, by name.
@@ -107,7 +108,8 @@ impl TakerSearch<'_> {
         }
     }
 
-    /// The file that a word names, or a file next to a state that it names.
+    /// Records the file that a word names. If the word names a Terraform state, records the changed files next to the
+    /// state.
     fn take(&mut self, taker: &str, word: &str) {
         let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
         for path in named {
@@ -126,7 +128,7 @@ impl TakerSearch<'_> {
     }
 }
 
-/// Kustomizations near an object that takes values from their ConfigMaps and Secrets.
+/// Returns kustomizations near an object that takes values from their ConfigMaps and Secrets.
 fn generators<'s>(
     states: &'s ChangedStates,
     speaking: &BTreeSet<String>,
@@ -153,7 +155,7 @@ fn generators<'s>(
     folders.into_iter().filter_map(|folder| join(folder, "kustomization.yaml"))
 }
 
-/// Whether a word names a path: all folders in the word must match.
+/// Returns true if a word names a path: all folders in the word must match.
 fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     let word = word.trim_start_matches(['.', '/']);
     let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -161,7 +163,7 @@ fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     is_end && (word.contains('/') || is_near())
 }
 
-/// The parts of a root that call programs or use unread files.
+/// Returns the parts of a root that call programs or use unread files.
 fn calls(text: &str) -> Option<String> {
     let mut calls = String::new();
     for found in CALLS.find_iter(text) {
@@ -172,7 +174,7 @@ fn calls(text: &str) -> Option<String> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The position where the first opened bracket closes.
+/// Returns the position where the first opened bracket closes.
 fn end_of(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Files whose content a shell passes as a value to a deploy tool: `terraform apply -var n=$(cat COUNT.md)`.
+//! Finds files whose content a shell passes as a value to a deploy tool: `terraform apply -var n=$(cat COUNT.md)`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-/// The files that a script or pipeline reads into a deployment, as it names them.
+/// Returns the files that a script or pipeline reads into a deployment, as it names them.
 pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
     if !CALLED.is_match(text) {
         return BTreeSet::new();
@@ -42,7 +42,7 @@ static_regex!(
 /// Files whose content a shell inserts into a command, reads, or copies.
 static READ: Regex = r"\$\(([^()]*)\)|`([^`]*)`|[^<]<\s*([\w./-]+)|\b(?:cp|mv|install|ln|tee|envsubst)\s+([^;&|]*)");
 static_regex!(
-/// What a line passes to Terraform or a chart without calling it.
+/// Lines that pass a value to Terraform or a chart without calling a tool.
 static HANDED: Regex = r"\bTF_VAR_|\.tfvars\b|\bvalues[\w.-]*\.ya?ml\b|GITHUB_ENV|TF_CLI_ARGS");
 static_regex!(static ASSIGNED: Regex = r"\b([A-Za-z_]\w*)\s*[:?]?=");
 

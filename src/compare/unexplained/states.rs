@@ -1,4 +1,4 @@
-//! Both states of a tree, with their analyses.
+//! Defines both states of a tree, with their analyses.
 
 use crate::analysis::Analysis;
 use crate::compare::state::TreeState;

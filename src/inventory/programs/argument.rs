@@ -1,4 +1,4 @@
-//! Arguments by which a program is configured, for code that edits them.
+//! Finds the arguments that configure a program, for code that edits them.
 
 use crate::inventory::key::{FactValue, Key};
 
@@ -15,7 +15,7 @@ pub struct DeclaringWords {
     pub value: Option<usize>,
 }
 
-/// Returns all places in a command that set a fact to this value.
+/// Returns all arguments in a command that set a fact to this value.
 pub fn declaring_words(program: &str, key: Key, value: &FactValue, words: &[&str]) -> Vec<DeclaringWords> {
     let Some((_, program)) = TABLE.program(program) else { return Vec::new() };
     let mut places = Vec::new();
@@ -44,7 +44,7 @@ fn means(program: &KnownProgram, key: Key, text: &str, value: &FactValue) -> boo
     matches!(meaning(Some(program), key, text), ValueMeaning::Value(meant) if meant == *value)
 }
 
-/// Whether the program chooses a good value itself if no argument sets it.
+/// Returns true if the program itself chooses a good value when no argument sets the fact.
 pub fn chooses(program: &str, key: Key) -> bool {
     TABLE.program(program).is_some_and(|(_, program)| program.chooses.contains(&key))
 }

@@ -1,4 +1,4 @@
-//! What a program's arguments, environment and labels declare about a workload.
+//! Reads what labels, arguments and environment variables declare about a workload.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

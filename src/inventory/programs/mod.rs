@@ -65,14 +65,15 @@ pub fn recognize(container: &Container) -> ProgramFacts {
     let joins = container.open_env.is_some() || container.env.keys().any(|name| name.starts_with("RAY_"));
     let alone = !joins && !commands.iter().any(speaks_of_ray);
     let mut facts = best(commands, container.accelerated);
-    // Without a cluster to join, a server starts its own Ray cluster inside its container.
+    // If no cluster is given, the server starts its own Ray cluster inside its container.
     if alone && facts.get(&Key::Spread).and_then(Fact::value).and_then(FactValue::as_text) == Some("ray") {
         facts.remove(&Key::Spread);
     }
     facts
 }
 
-/// Whether a command starts Ray, or a script that may start it. The switch by which a server uses Ray does not count.
+/// Returns true if a command starts Ray, or a script that may start it. The argument by which a server uses Ray does
+/// not count.
 fn speaks_of_ray(command: &ProgramCommand) -> bool {
     const SWITCHES: [&str; 2] = ["--distributed-executor-backend", "--worker-use-ray"];
     let mut before = "";

@@ -13,7 +13,8 @@ use super::{ProgramFacts, ProgramSetting, SettingsFiles};
 use crate::languages::shell::HOLE;
 use crate::source::Span;
 
-/// Arguments rank before files that they name, these before variables, and variables before settings.
+/// The rank of settings files. Arguments rank before the files that they name, these before variables, and variables
+/// before settings.
 const FILES: Rank = 400;
 /// Rank of conclusions from a switch that is off.
 const SWITCHED_OFF: Rank = 900;
@@ -63,7 +64,7 @@ impl FoundFacts {
         }
     }
 
-    /// Records a value of the table, at the place that triggered it.
+    /// Records a fixed value from the table, with the place of the word that implies it.
     fn fixed(&mut self, programs: &[&KnownProgram], key: Key, rank: Rank, value: &str, token: &CommandWord) {
         if key == Key::ExpertParallel && value == "group" {
             self.expert_parallel = Some(token.clone());
@@ -253,7 +254,7 @@ impl FoundFacts {
     }
 
     pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &ProgramCommand, generic: bool) {
-        // If the command line names the model, it is the way to configure this program.
+        // If the command line names the model, unknown variables do not make other facts unknown.
         let told = self.has(Key::Model);
         let mut sets: Vec<(&KnownProgram, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {
@@ -375,7 +376,7 @@ impl FoundFacts {
         self.into_facts()
     }
 
-    /// A switch spreads experts over all GPUs of the tensor and data parallel groups.
+    /// Handles the switch that spreads experts over all GPUs of the tensor and data parallel groups.
     fn expert_group(&mut self) {
         let Some(token) = self.expert_parallel.take() else { return };
         let size = |key| match self.facts.get(&key) {
@@ -388,7 +389,7 @@ impl FoundFacts {
         }
     }
 
-    /// Adapters on four-bit weights are a method with its own name.
+    /// Sets the method for adapters on four-bit weights, which has its own name.
     fn quantized_adapters(&mut self) {
         let four_bit = matches!(self.text(Key::Precision), Some("nf4" | "int4" | "fp4"));
         if four_bit
@@ -413,7 +414,7 @@ fn known(value: FactValue, token: &CommandWord) -> Fact<FactValue> {
     fact
 }
 
-/// Whether the text is a hub name, with owner and name: `Qwen/Qwen2.5-7B-Instruct`. A file path is not.
+/// Returns true if the text is a hub name, with owner and name: `Qwen/Qwen2.5-7B-Instruct`. A file path is not.
 fn is_name_of_hub(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -424,7 +425,7 @@ fn is_name_of_hub(text: &str) -> bool {
         && !has_ending.iter().any(|ending| text.ends_with(ending))
 }
 
-/// The launcher's configuration numbers the sharding of weights: 1 shards all of them, 3 none.
+/// Returns the sharding for a number in the launcher's configuration: 1 shards all weights, 3 none.
 fn fsdp(text: &str) -> String {
     match text.trim() {
         "1" => "full_shard",

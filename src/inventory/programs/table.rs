@@ -1,4 +1,4 @@
-//! The entries of `programs.toml`: how to recognize programs, and what their flags mean.
+//! Defines the entries of `programs.toml`: how to recognize programs, and what their flags mean.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ pub(super) enum TextReader {
     OffloadOptimizer,
     OffloadWeights,
     OffloadActivations,
-    /// Each gradient is applied and dropped while the next one is computed.
+    /// The program applies and drops each gradient while it computes the next one.
     DropGradients,
     /// Path of a settings file for the same program.
     File,
@@ -56,7 +56,7 @@ pub(super) type Rank = u16;
 pub(super) struct KnownProgram {
     pub(super) name: String,
     pub(super) task: Option<Task>,
-    /// The image's path names the model.
+    /// True if the path of the image names the model.
     pub(super) model_from_image: bool,
     pub(super) positional: Option<DeclaredTarget>,
     pub(super) flags: HashMap<String, (DeclaredTarget, Rank)>,
@@ -120,7 +120,6 @@ struct TableFile {
     not_images: String,
     fetches: Vec<String>,
     values: BTreeMap<String, BTreeMap<String, String>>,
-    /// Used by `label`.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test reads them"))]
     labels: BTreeMap<String, String>,
     generic: ProgramRow,
@@ -153,7 +152,7 @@ struct ProgramRow {
 }
 
 impl ProgramTable {
-    /// The table is built in, and a test checks all of it, so invalid entries are skipped here.
+    /// Reads the built-in table. Invalid entries are skipped here, because a test checks all entries.
     fn read(text: &str) -> ProgramTable {
         let Ok(file) = serde_json::from_str::<TableFile>(text) else { return ProgramTable::default() };
         let rows: HashMap<&str, &ProgramRow> = file.program.iter().map(|row| (&*row.name, row)).collect();
@@ -185,7 +184,7 @@ impl ProgramTable {
         self.programs.iter().enumerate().find(|(_, program)| program.name == name)
     }
 
-    /// Whether a program reads a variable with this name, in normalized spelling.
+    /// Returns true if a program reads a variable with this name, in normalized spelling.
     pub(super) fn reads_variable(&self, name: &str) -> bool {
         self.variables.contains(name)
     }
@@ -210,7 +209,7 @@ impl ProgramTable {
         self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
     }
 
-    /// Whether a command that starts with these words only downloads a model.
+    /// Returns true if a command that starts with these words only downloads a model.
     pub(super) fn only_fetches(&self, words: &[&str]) -> bool {
         self.fetches.iter().any(|fetch| words.len() >= fetch.len() && fetch.iter().zip(words).all(|(a, b)| a == b))
     }
@@ -256,7 +255,7 @@ impl KnownProgram {
     }
 
     fn add(&mut self, row: &ProgramRow) {
-        // A program that inherits from another one may lack such a word: `none` removes the fact.
+        // A program may lack such a word of the program that it inherits from: `none` removes the fact.
         self.positional = row.positional.as_deref().map_or(self.positional, target);
         self.task = row.task.or(self.task);
         add_names(&mut self.flags, &row.flags, normalize_flag);
@@ -295,7 +294,7 @@ impl KnownProgram {
         }
     }
 
-    /// Whether its command identifies this program in an image.
+    /// Returns true if the command identifies this program in an image.
     pub(super) fn runs_in(&self, image: Option<&str>) -> bool {
         let matches = |image: &str| {
             let (path, tag) = image_parts(image);
@@ -334,7 +333,7 @@ fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BT
         let Some(key) = Key::named(key) else { continue };
         let words: &mut BTreeMap<String, String> = all.entry(key).or_default();
         for (value, spellings) in map {
-            // `nothing` lists values without a meaning, and `unclear` lists values that leave the fact open.
+            // `nothing` lists values that set no fact, and `unclear` lists values for which the fact stays unknown.
             words.extend(spellings.split_whitespace().map(|word| (normalize_value(word), value.clone())));
         }
     }
@@ -370,7 +369,7 @@ fn assignments(text: &str) -> Vec<(Key, String)> {
     pairs.filter_map(|(key, value)| Some((Key::named(key)?, value.to_owned()))).collect()
 }
 
-/// `--a_b` and `--a-b` are one flag; short flags keep their case.
+/// Returns the form in which flags are compared. `--a_b` and `--a-b` are one flag; short flags keep their case.
 pub(super) fn normalize_flag(text: &str) -> String {
     if text.starts_with("--") || !text.starts_with('-') {
         text.trim_end_matches('=').replace('_', "-").to_ascii_lowercase()
@@ -379,12 +378,13 @@ pub(super) fn normalize_flag(text: &str) -> String {
     }
 }
 
-/// Variable names match regardless of case, and `_`, `-` and `.` are equal.
+/// Returns the form in which variable names are compared. Case is ignored, and `_`, `-` and `.` are equal.
 pub(super) fn normalize_variable(text: &str) -> String {
     text.replace(['-', '.'], "_").to_ascii_uppercase()
 }
 
-/// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and similar spellings are one path.
+/// Returns the form in which paths are compared. `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size`
+/// and similar spellings are one path.
 pub(super) fn normalize_path(text: &str) -> String {
     snake_case(text).replace('-', "_")
 }
@@ -403,7 +403,8 @@ pub(super) fn image_parts(image: &str) -> (&str, &str) {
     }
 }
 
-/// `org/name` matches the last parts of the path, `org/name:tag*` the tag as well.
+/// Returns true if an image matches a pattern: `org/name` matches the last parts of the path, `org/name:tag*` also the
+/// tag.
 fn image_matches(pattern: &str, path: &str, tag: &str) -> bool {
     let (pattern, tag_pattern) = image_parts(pattern);
     if !tag_pattern.is_empty() && !glob(tag_pattern, tag) {
@@ -413,7 +414,7 @@ fn image_matches(pattern: &str, path: &str, tag: &str) -> bool {
     pattern.rsplit('/').all(|pattern| parts.next().is_some_and(|part| glob(pattern, part)))
 }
 
-/// Wildcards match any run of characters.
+/// Returns true if a string matches a pattern, in which wildcards match any characters.
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern.eq_ignore_ascii_case(text) };
     let starts = text.get(..first.len()).is_some_and(|start| start.eq_ignore_ascii_case(first));

@@ -1,4 +1,4 @@
-//! Cases of command lines and what they declare.
+//! Tests the facts that command lines declare.
 
 use super::super::resource::{BillingRole, ReadBy, Resource};
 use super::*;
@@ -11,7 +11,7 @@ type Case = (&'static str, Words, Words, Env, &'static str);
 /// Image, command, variables and expected facts.
 type TrainingCase = (&'static str, Words, Env, &'static str);
 
-/// A container whose words are consecutive in one file.
+/// Returns a container whose words are consecutive in one file.
 fn container(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)]) -> Container {
     let sources = SourceFiles::new(MemoryTree::new().with("pod.yaml", ""));
     let file = sources.open("pod.yaml").unwrap();

@@ -96,7 +96,7 @@ fn amount(key: Key, text: &str) -> ValueMeaning {
     }
 }
 
-/// `32k` is 32,000 tokens and `32K` is 32,768, because engines with suffixes distinguish them.
+/// Parses a number of tokens. `32k` is 32,000 and `32K` is 32,768, because engines with suffixes distinguish them.
 fn context(text: &str) -> ValueMeaning {
     let unclear = || ValueMeaning::Unclear(format!("`{text}` is not a number of tokens"));
     let (number, factor) = match text.as_bytes().last() {
@@ -108,7 +108,7 @@ fn context(text: &str) -> ValueMeaning {
     };
     match number.replace('_', "").parse::<f64>() {
         Ok(-1.0) => ValueMeaning::Unclear("the program chooses the largest context that fits".to_owned()),
-        // Where programs accept zero, it means the model's own window.
+        // If a program accepts zero, zero means the model's own window.
         Ok(0.0) => ValueMeaning::Nothing,
         Ok(n) if (1.0..1e9).contains(&(n * factor)) => ValueMeaning::Value(FactValue::Integer((n * factor) as i64)),
         _ => unclear(),

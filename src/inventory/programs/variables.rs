@@ -1,4 +1,4 @@
-//! The variables of a command: those on its own line, and those of the surrounding scripts.
+//! Defines the variables of a command: those on its own line, and those of the surrounding scripts.
 
 use std::collections::BTreeMap;
 use std::iter::successors;
@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::table::{TABLE, normalize_variable};
 use super::words::CommandWord;
 
-/// Clones share the surrounding variables, because a script may have as many commands as variables.
+/// The variables of one level. Clones share the surrounding variables, because a script may have as many commands as
+/// variables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables {
     own: BTreeMap<String, CommandWord>,

@@ -11,10 +11,10 @@ use crate::source::Span;
 /// Limit for nested scripts, such as `docker run` in `sh -c`: real scripts do not nest deeper.
 const DEEPEST: usize = 4;
 
-/// Limit on the commands of one container.
+/// The limit on the commands of one container.
 const MOST_COMMANDS: usize = 2_000;
 
-/// Limit on the bytes that variables add to one container.
+/// The limit on the bytes that variables add to one container.
 const MOST_EXPANDED: usize = 4 << 20;
 
 /// A word of a command, with the argument that contains it.
@@ -35,7 +35,7 @@ impl CommandWord {
         self.text.contains(HOLE)
     }
 
-    /// Whether the whole word is unknown, so that it may be any number of arguments.
+    /// Returns true if the whole word is unknown, so that it may be any number of arguments.
     pub(super) fn is_open(&self) -> bool {
         !self.text.is_empty() && self.text.chars().all(|c| c == HOLE)
     }
@@ -219,7 +219,7 @@ impl Commands {
         }
     }
 
-    /// `docker run [options] IMAGE [arguments]`.
+    /// Reads `docker run [options] IMAGE [arguments]`.
     fn docker_run(&mut self, words: &[CommandWord], depth: usize) {
         const ALONE: &[&str] = &[
             "--detach",
@@ -277,7 +277,7 @@ fn not_in_text(name: &str) -> Arc<str> {
     format!("the value of variable `{name}` is unknown").into()
 }
 
-/// Outside a shell, only a person or an earlier tool fills in `${NAME}`.
+/// Marks `${NAME}` as unknown outside a shell, because a person or another tool fills it in.
 fn leftover(word: CommandWord) -> CommandWord {
     if !word.text.contains("${") {
         return word;
@@ -289,7 +289,7 @@ fn leftover(word: CommandWord) -> CommandWord {
     }
 }
 
-/// A word of a script, at its place in the script.
+/// Returns a word of a script, at its place in the script.
 fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, env: &Variables) -> CommandWord {
     let mut word = script.with_text(&piece.text);
     if let Some(offset) = offset {
@@ -354,7 +354,7 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "ash" | "dash" | "zsh")
 }
 
-/// Whether the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
+/// Returns true if the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
 fn is_command_flag(text: &str) -> bool {
     text.strip_prefix('-')
         .is_some_and(|flags| flags.ends_with('c') && flags.len() <= 6 && flags.chars().all(|c| c.is_ascii_lowercase()))
@@ -397,7 +397,7 @@ fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
     while let Some(word) = words.get(at) {
         if let Some((name, value)) = shell::assignment(&word.text) {
             if name.starts_with("Exec") {
-                // In a line of a unit file, the command begins after the sign in this word.
+                // In a line of a systemd unit file, the command begins after the `=` in this word.
                 return at;
             }
             env.set(name, word.with_text(value));

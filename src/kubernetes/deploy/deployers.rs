@@ -5,9 +5,9 @@ use crate::kubernetes::render::Deployers;
 use crate::languages::yaml::{self, Node};
 use crate::source::{SourceFiles, join, normalize};
 
-/// Strings of which one is in every object that may release a chart.
+/// Every object that may release a chart contains one of these strings.
 const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
-/// Strings of which one is in every object that deploys a directory.
+/// Every object that deploys a directory contains one of these strings.
 const DEPLOYING: [&str; 2] = ["toolkit.fluxcd.io", "argoproj.io"];
 
 /// Returns what the objects in these files deploy.

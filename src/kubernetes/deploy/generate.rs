@@ -31,7 +31,7 @@ pub(super) fn apply(sources: &SourceFiles, paths: &[String], parsed: &mut [Parse
     finder.excluded
 }
 
-/// Returns the objects; `None` if something outside this tree determines their number.
+/// Returns the generated objects; `None` if something outside this tree determines their number.
 fn objects(finder: &mut Finder<'_>, root: &Node, generates: &Generates) -> Option<Vec<Node>> {
     let template = generates.template.first(root).filter(|_| generates.unless.first(root).is_none())?;
     let is_go = generates.go.first(root).and_then(Node::flag) == Some(true);
@@ -62,7 +62,7 @@ pub(super) fn filled(node: &Node, member: &Node, depth: usize) -> Node {
     }
     match &node.data {
         NodeData::Scalar { text, plain } => match fill(text, member) {
-            // A value that comes only from the member has the member's position.
+            // If the value comes only from the member, it has the member's position.
             Some((text, at)) => Node::scalar(at.unwrap_or(node.span), text, *plain),
             None => node.clone(),
         },
@@ -96,7 +96,7 @@ fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
 }
 
 fn meaning(inside: &str, member: &Node, scope: &TemplateScope) -> HoleMeaning {
-    // `{{path.basename}}` is a separate key.
+    // A member stores `path.basename` and similar names as separate keys.
     if let Some(own) = member.get(inside).filter(|own| own.text().is_some()) {
         return HoleMeaning::Node(own.clone());
     }

@@ -13,7 +13,7 @@ use crate::source::{SourceFiles, Span};
 
 /// The limit on members. Lists that people write are shorter.
 pub(super) const MOST: usize = 200;
-/// The limit on files that all patterns of one tree are matched with.
+/// The limit on comparisons between files and patterns, for one tree.
 const MOST_LOOKED: usize = 4_000_000;
 /// The maximum depth of nested generators.
 const DEEPEST: usize = 4;
@@ -42,7 +42,7 @@ impl<'a> Finder<'a> {
     fn members_of(&mut self, generator: &Node, generates: &Generates, is_go: bool, depth: usize) -> Option<Vec<Node>> {
         let [only] = generator.entries() else { return None };
         let frame = Node::map(generator.span, [only.clone()]);
-        // The generator may only use fields that gpulint reads.
+        // A generator with other fields than these is not evaluated.
         let known = |paths: &[&ManifestPath]| {
             let keys: Vec<&str> = paths.iter().filter_map(|path| path.last_key()).collect();
             let is_known =

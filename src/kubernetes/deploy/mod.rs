@@ -56,7 +56,7 @@ pub(super) fn apply(
 #[derive(Default)]
 struct Made {
     files: Vec<Parsed>,
-    /// The documents that are replaced: a file, and the number of the document.
+    /// The replaced documents: the number of the file, and the number of the document in the file.
     instead: Vec<(usize, usize)>,
     /// The skipped entries.
     skipped: Vec<SkippedFile>,

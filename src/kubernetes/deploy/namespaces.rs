@@ -15,9 +15,9 @@ use crate::source::{SourceFiles, is_below, normalize, parent};
 struct Deployment {
     place: Arc<str>,
     namespace: Option<Node>,
-    /// Flux moves all objects into the namespace. Argo CD moves only objects without a namespace.
+    /// True for Flux, which moves all objects into the namespace. Argo CD moves only objects without a namespace.
     moves_all: bool,
-    /// The files of all subfolders belong to it.
+    /// True if the object also deploys the files of all subfolders.
     is_deep: bool,
     chosen: Option<DeployedFiles>,
 }

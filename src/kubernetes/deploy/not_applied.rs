@@ -26,7 +26,7 @@ pub(in crate::kubernetes) struct NotApplied {
 }
 
 struct TakenFolder {
-    /// `None` if all files are included.
+    /// The files that the Application includes; `None` if it includes all files.
     chosen: Option<DeployedFiles>,
     recurses: bool,
 }

@@ -65,7 +65,7 @@ struct Releases<'a, 't> {
     loaded: BTreeMap<String, Result<Chart, String>>,
     /// The default values of the charts.
     own: BTreeMap<String, Option<Node>>,
-    /// The number of values that may still be merged.
+    /// The number of values that may still be merged before the limit is reached.
     left: u64,
     made: Made,
     used: &'a mut Used,

@@ -29,11 +29,11 @@ type LabelMeaning = (Arc<str>, Option<Arc<str>>);
 struct Filler {
     path: Arc<str>,
     variables: Variables,
-    /// The namespace of all objects.
+    /// The namespace into which all objects are deployed.
     namespace: Option<Node>,
-    /// All sources of its variables are in this tree.
+    /// True if all sources of the variables are in this tree.
     is_whole: bool,
-    /// The directory whose files it fills in.
+    /// The directory whose files contain the variables.
     directory: String,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn substituted_documents(sources: &SourceFiles, parsed: &[Parsed]) ->
     }
     let mut owners = Owners::new(sources, &fillers);
     for (at, file) in parsed.iter().enumerate().filter(|(_, file)| open(file)) {
-        // Two fillers with equal variables deploy the same objects twice, and so do two fillers of files without
-        // variables.
+        // The same objects must not count twice, so fillers with equal variables are used once. So are fillers of
+        // files without variables.
         let mut seen: BTreeSet<(Option<&Arc<str>>, Vec<LabelMeaning>)> = BTreeSet::new();
         let directories = owners.of(&file.file.path);
         for filler in fillers.iter().filter(|filler| directories.contains(filler.directory.as_str())) {

@@ -211,8 +211,8 @@ fn is_joined(kind: &str) -> bool {
     JOINED.contains(&kind) || borrowed.into_iter().any(|name| name == kind)
 }
 
-/// Returns whether a name with one placeholder can become another name if one word replaces the placeholder. A name
-/// that is only a placeholder can become any name.
+/// Returns true if the first name becomes the second one when a word replaces its only placeholder. A name that is
+/// only a placeholder can become any name.
 fn becomes(open: &str, name: &str) -> bool {
     let Some((before, rest)) = open.split_once("${") else { return false };
     let Some((_, after)) = rest.split_once('}') else { return false };

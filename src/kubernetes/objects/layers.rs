@@ -12,7 +12,7 @@ use crate::kubernetes::text::nested;
 
 /// The maximum depth of values.
 const DEEPEST: usize = 32;
-/// The limit on single values of `set`.
+/// The limit on values that `set` sets one by one.
 const MOST_SET: usize = 500;
 /// The limit on values files.
 const MOST_FILES: usize = 50;
@@ -58,7 +58,7 @@ fn directory_of(at: &Node, sources: &SourceFiles) -> String {
     parent(&sources.path(sources.origin(at.span).file)).to_owned()
 }
 
-/// Returns how many merges of values are necessary.
+/// Returns how many values must be merged.
 pub(in crate::kubernetes) fn laid(layers: &Layers, at: &Node) -> u64 {
     let lists = [&layers.files, &layers.from, &layers.layers, &layers.set]
         .into_iter()

@@ -1,4 +1,4 @@
-//! One Kubernetes object, with its kind, its name and its place.
+//! Defines one Kubernetes object, with its kind, its name and its place.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(in crate::kubernetes) struct KubernetesObject<'t> {
     pub group: &'t str,
     pub kind: &'t str,
     pub name: Option<Arc<str>>,
-    /// The cluster completes the name.
+    /// True if the cluster completes the name.
     pub generated: bool,
     pub namespace: Option<Arc<str>>,
     /// The position of the first key.
@@ -71,8 +71,8 @@ impl<'t> KubernetesObject<'t> {
 }
 
 impl KubernetesObject<'_> {
-    /// Returns the names that usage metrics may have for it: its own, or those of the objects that its controller
-    /// creates.
+    /// Returns the names that usage metrics may use for the object: its own name, or the names of objects that its
+    /// controller creates.
     pub(in crate::kubernetes) fn metered(&self, owns: &[String]) -> Vec<MeterName> {
         let Some(name) = self.name.as_deref() else { return Vec::new() };
         let namespace: Option<Arc<str>> = self.namespace.as_deref().map(Into::into);

@@ -89,7 +89,7 @@ pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, e
     }
 }
 
-/// Adds every entry of a ConfigMap as a variable. Variables that are listed separately have precedence.
+/// Adds every entry of a ConfigMap as a variable. Variables that the container sets itself have precedence.
 fn all_from(from: &Node, container: &mut Container, index: &ObjectIndex<'_>) {
     let prefix = from.text_at("prefix").map_or("", |prefix| prefix);
     let map = from.text_at("configMapRef.name");

@@ -20,7 +20,7 @@ use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 use crate::languages::yaml::{Node, NodeData};
 
-/// Keys for the number of everything below their mapping.
+/// Keys that set how often everything in their mapping exists.
 const MULTIPLIERS: [&str; 8] =
     ["replicaCount", "replicas", "parallelism", "size", "numWorkers", "workerReplicas", "numNodes", "instances"];
 const MIN: [&str; 3] = ["minReplicas", "minAvailable", "min"];
@@ -44,7 +44,7 @@ pub(in crate::kubernetes) fn collect(object: &KubernetesObject<'_>, above: &Abov
     walk(object.root, &Shape { why, of_values: false }, &above, &[], 0, out);
 }
 
-/// Finds the same in the values of a chart.
+/// Finds pods by their shape in the values of a chart.
 pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
     walk(values, &Shape::of_values(), above, &[], 0, out);
 }
@@ -146,7 +146,7 @@ fn by_shape(count: Fact<Range>, why: &Arc<str>) -> Fact<Range> {
     }
 }
 
-/// Keys of the frame are not names.
+/// Returns true if a key can name a group of pods. Keys such as `spec` and `template` cannot.
 fn is_named(key: &str) -> bool {
     !matches!(key, "spec" | "template" | "metadata" | "podTemplate" | "status" | "podSpec")
 }

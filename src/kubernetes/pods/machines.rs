@@ -73,7 +73,7 @@ pub(in crate::kubernetes) fn resources(
     }
 }
 
-/// Returns whether a pool names its machines or accelerators. A pool that may contain any machine is not relevant.
+/// Returns whether a pool names its machine types or accelerators. A pool that accepts any machine is not relevant.
 fn rents_accelerators(facts: &Facts) -> bool {
     let names = |key: Key| facts.get(&key).is_some_and(Fact::is_narrowed);
     let any_of = [Key::AcceleratorCount, Key::Vendor].iter().any(|key| facts.contains_key(key));
@@ -161,7 +161,7 @@ impl<'t> One<'_, 't> {
             files.map(move |program| PurposeEvidence { says: Says::Image(program), span })
         });
         set_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
-        // Commands end, but a server does not.
+        // A command ends at some time, but a server does not.
         if serves(facts)
             && matches!(
                 facts.get(&Key::EndsByItself),

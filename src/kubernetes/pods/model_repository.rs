@@ -15,7 +15,7 @@ pub(super) const CONFIGURATION: &str = "config.pbtxt";
 /// batching.
 const BATCHED: [&str; 5] = ["onnxruntime", "tensorrt_plan", "pytorch", "tensorflow", "openvino"];
 
-/// Returns that requests are not batched, if this is true for every model that could be batched.
+/// Returns the fact that requests are not batched, if this is true for every model that could be batched.
 pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<ProgramSetting>> {
     let sources = index.sources()?;
     let models: Vec<(Span, bool)> = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file))).collect();
@@ -57,7 +57,7 @@ fn unbatched(file: FileId, text: &str) -> Option<(Span, bool)> {
     }
     match size {
         Some(("0", span)) => Some((span, true)),
-        // Without a size, the server may choose one and batch.
+        // If no batch size is set, the server may choose one and batch.
         None => Some((head?, false)),
         Some(_) => Some((head?, !batches)),
     }

@@ -19,7 +19,7 @@ pub(in crate::kubernetes) struct Condition {
     /// The position of the key and its values.
     pub span: Span,
     pub preferred: bool,
-    /// Any number above this one is accepted.
+    /// The label accepts any number above this one.
     pub above: Option<u8>,
     /// The excluded nodes: those with these values, or those with the label.
     pub refused: Option<Refused>,
@@ -96,7 +96,7 @@ pub(in crate::kubernetes) fn affinity(node_affinity: &Node) -> Vec<Condition> {
     let terms = required.map(Node::items).unwrap_or_default();
     for term in terms {
         for condition in term.get("matchExpressions").map(|list| expressions(list, false)).unwrap_or_default() {
-            // One alternative may require what another one excludes.
+            // An exclusion in one alternative does not apply to the others.
             if terms.len() > 1 && condition.only_refuses() {
                 continue;
             }
@@ -223,7 +223,7 @@ fn one(label: &DeviceLabel, fact: LabelMeaning, text: &Arc<str>, span: Span) -> 
     Fact::written(value, span)
 }
 
-/// One value is known; several values become candidates.
+/// Returns a known fact for one value, and an unknown fact with candidates for several.
 fn several(condition: &Condition, mut values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
     if values.len() <= 1 {
         let Some((fact, _)) = values.pop() else { return Fact::Absent };
@@ -240,7 +240,7 @@ fn several(condition: &Condition, mut values: Vec<(Fact<FactValue>, Span)>) -> F
     Fact::Unknown(UnknownFact { span: condition.span, why: why.into(), candidates })
 }
 
-/// Spot or on demand, whichever is available, is a separate way of buying.
+/// A pool that uses spot or on demand, depending on availability, has its own purchase option.
 fn purchase(condition: &Condition, values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
     let has = |purchase| values.iter().any(|(fact, _)| Purchase::from_fact(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);

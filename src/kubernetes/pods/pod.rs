@@ -26,7 +26,7 @@ pub(in crate::kubernetes) struct Pod {
     /// Init containers, which start one after the other, in this order.
     pub init: Vec<InitContainer>,
     pub row: Option<&'static Pods>,
-    /// Claims outside the specification.
+    /// Device claims that are defined outside the specification.
     pub claims: Vec<Node>,
 }
 
@@ -34,7 +34,7 @@ pub(in crate::kubernetes) struct Pod {
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct InitContainer {
     pub part: PodContainer,
-    /// It keeps running next to all containers that start later.
+    /// True if the container keeps running next to all containers that start later.
     pub stays: bool,
 }
 
@@ -51,7 +51,7 @@ pub(in crate::kubernetes) struct PodContainer {
     pub node: Node,
     /// The limits and requests.
     pub resources: Option<Node>,
-    /// Its requests are outside the container.
+    /// True if the requests of the container are defined outside of it.
     pub apart: bool,
 }
 
@@ -120,7 +120,7 @@ impl Pod {
         all
     }
 
-    /// Returns the labels that it selects nodes by, and the taints that it tolerates.
+    /// Returns the labels by which the pod selects nodes, and the taints that it tolerates.
     pub(in crate::kubernetes) fn selector(&self, conditions: &[Condition]) -> NodeSelector {
         let mut selector = NodeSelector::default();
         for condition in conditions.iter().filter(|condition| !condition.preferred) {
@@ -197,7 +197,8 @@ impl Pod {
         })
     }
 
-    /// Returns the sum over containers, from the first of these sides with a value.
+    /// Returns the sum over all containers. Each container contributes the value of the first of these sections that
+    /// sets one.
     fn total(&self, sides: &[&str], key: &str, read: fn(&Node) -> Fact<f64>) -> Fact<FactValue> {
         let mut sum: Option<(f64, Span)> = None;
         for part in &self.containers {
@@ -246,7 +247,7 @@ impl Pod {
     }
 }
 
-/// The role of a definition's container without a name.
+/// The role of a container whose definition gives it no name.
 const MAIN: &str = "main";
 
 /// Applies the resources of a patch to the containers that it names.

@@ -77,7 +77,7 @@ fn flavours(cluster: &KubernetesObject<'_>, request: &PodRequest, index: &Object
         let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, NamePlace::of(flavour.span)))?;
         Some(object.root.at("spec.nodeLabels").map(nodes::labels).unwrap_or_default())
     });
-    // A missing flavor may lead to any nodes.
+    // If a flavor is missing, the pods may run on any nodes.
     labels.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 

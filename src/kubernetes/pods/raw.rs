@@ -82,7 +82,7 @@ fn node_labels(pod: &Pod) -> RawTree {
             None => RawTree::new(RawData::Text(text.clone()), *span),
         });
         let values = RawTree::new(RawData::List(values.collect()), condition.span);
-        // Selector and affinity must both match, so one of them is enough to require a label.
+        // A node must match selector and affinity, so a label is required if one of them requires it.
         if let Err(place) = found.binary_search_by(|(known, _)| known.cmp(&condition.key)) {
             found.insert(place, (condition.key.clone(), values));
         }

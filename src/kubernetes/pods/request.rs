@@ -15,7 +15,7 @@ use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, DeviceClass};
 use crate::kubernetes::rows::table::KeyedAmount;
 
-/// Why the share of a device is unknown for slices of several sizes.
+/// The reason why the requested share of a device is unknown if slices have several sizes.
 pub(in crate::kubernetes) const SIZES: &str = "the pod requests slices of several sizes";
 
 /// The resource key for fields that contain only a number of GPUs.
@@ -31,7 +31,7 @@ pub(in crate::kubernetes) struct PodRequest {
     pub chip: Fact<Arc<str>>,
     pub provider: Option<String>,
     pub span: Span,
-    /// Claims that other pods may use, too.
+    /// Device claims that other pods may use, too.
     pub shared: Vec<String>,
     /// All claims, with the places of their names.
     pub claims: Vec<(String, Span)>,
@@ -147,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// Adds requests outside containers: a key and an amount in separate fields, or single devices.
+    /// Adds requests that are defined outside containers: a key and an amount in separate fields, or single devices.
     fn apart(&mut self, pod: &Pod) {
         let Some(row) = pod.row else { return };
         if let Some(amount) = &row.amount
@@ -181,7 +181,7 @@ impl Tally {
         }
     }
 
-    /// Returns the amounts while others run, for each key that it requests itself.
+    /// Returns the amounts that are needed while other containers run, for each key that this container requests.
     fn while_others_run(mut self, others: &Tally) -> Tally {
         for (key, (count, _)) in &mut self.amounts {
             if let Some((more, _)) = others.amounts.get(key) {
@@ -250,7 +250,7 @@ fn amount_of(amount: &KeyedAmount, spec: &Node) -> Option<(Fact<f64>, Span)> {
     Some((Fact::known(default.is, span, FactOrigin::Default), span))
 }
 
-/// Returns an amount, or the part of a string that is one: `nvidia-gpu-l4:2`.
+/// Returns an amount. If `part` is given, the amount is a part of a string: `nvidia-gpu-l4:2`.
 fn written(node: &Node, part: Option<&str>) -> Option<Fact<f64>> {
     let Some(part) = part else { return Some(amount::amount(node)) };
     let number = AdaptiveRegex::new(part).first_group(node.text()?)?.parse().ok()?;

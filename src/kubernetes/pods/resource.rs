@@ -153,8 +153,8 @@ fn efa(pod: &Pod) -> Fact<FactValue> {
     .map(FactValue::Number)
 }
 
-/// Returns whether the pod ends: nothing restarts it after its commands and it answers no requests, or it tests a
-/// device once.
+/// Returns whether the pod ends by itself: because nothing restarts it after its commands and it answers no requests,
+/// or because it only tests a device.
 fn ends(pod: &Pod, facts: &Facts) -> Fact<FactValue> {
     let inferred = |why: &str, span| Fact::known(FactValue::Flag(true), span, FactOrigin::Inferred(why.into()));
     let sample = pod.containers.iter().filter(|part| request::asks(part)).find_map(tests_once);
@@ -267,7 +267,7 @@ fn only_looks(part: &PodContainer) -> bool {
     texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
 }
 
-/// Returns whether the container reserves space on a machine with the pause image, for pods that may preempt it.
+/// Returns whether the container only reserves space with the pause image, for pods that may preempt it.
 fn keeps_room(part: &PodContainer) -> bool {
     let image = part.node.get("image").and_then(Node::text);
     let name = image.and_then(|image| image.rsplit('/').next());

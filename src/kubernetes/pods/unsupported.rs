@@ -10,7 +10,7 @@ const DEEPEST: usize = 12;
 
 pub(in crate::kubernetes) fn of(object: &KubernetesObject<'_>, body: Span) -> Option<UnsupportedResource> {
     let mut unlisted = UnsupportedResource::new(&object.address(), object.kind, object.head, body);
-    // Metadata for other tools says nothing about machines.
+    // Metadata is for other tools and does not define machines.
     let entries = object.root.entries().iter();
     let own = entries.filter(|it| !matches!(&*it.key, "apiVersion" | "kind" | "status"));
     own.for_each(|entry| add(&mut unlisted, &entry.key, &entry.value, 0));

@@ -1,4 +1,4 @@
-//! Finds pods that hold accelerators while nothing runs, by their commands.
+//! Finds pods whose commands show that they hold accelerators while nothing runs.
 
 use std::sync::LazyLock;
 
@@ -49,13 +49,13 @@ fn leaves_running(script: &str) -> bool {
     behind.any(|line| !line.starts_with("sleep"))
 }
 
-/// Returns whether Kubernetes restarts it when its command ends.
+/// Returns whether Kubernetes restarts the container when its command ends.
 fn is_started_again(pod: &Pod, object: &KubernetesObject<'_>) -> bool {
     const KINDS: [&str; 5] = ["Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
     KINDS.contains(&object.kind) && pod.spec.text_at("restartPolicy").is_none_or(|policy| &**policy == "Always")
 }
 
-/// Returns whether it only sleeps, for a quarter of an hour or more.
+/// Returns whether a command only sleeps, for a quarter of an hour or more.
 fn naps(command: &str) -> bool {
     command.contains("sleep") && NAP.is_match(command)
 }
@@ -75,7 +75,7 @@ fn let_in(part: &PodContainer, object: &KubernetesObject<'_>) -> Option<(&'stati
     ports.iter().find(of_notebooks).map(|port| (PEOPLE, port.span))
 }
 
-/// Returns whether its command never does anything.
+/// Returns whether the container's command never does anything.
 pub(super) fn only_sleeps(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> bool {
     waiting(part, pod, index).is_some_and(|(why, _)| matches!(why, SLEEPS | NAPS | LOOKS))
 }

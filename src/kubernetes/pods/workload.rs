@@ -35,7 +35,7 @@ pub(in crate::kubernetes) struct PodGroup {
     pub of_values: bool,
     /// The object is a patch of another one.
     pub is_overlay: bool,
-    /// The patched object sets the number of pods, too.
+    /// True if the patched object also sets the number of pods.
     pub is_patch: bool,
 }
 
@@ -65,7 +65,7 @@ pub(in crate::kubernetes) struct FoundResource {
     pub generated: bool,
     /// The object is a patch of another one.
     pub is_overlay: bool,
-    /// Its kustomization has no other patch of the same object.
+    /// True if its kustomization has no other patch of the same object.
     pub is_only_patch: bool,
     /// The resource is from the values of a chart whose templates were not read.
     pub from_values: bool,
@@ -201,7 +201,7 @@ impl WorkloadReader<'_, '_> {
                 inside.count = off;
             }
             inside.role.extend(called(holds.name.as_ref(), object.root, path, &at));
-            // Definitions describe whole objects.
+            // Paths in a definition start at the whole object, so a part is wrapped in its frame.
             let whole = if holds.at.is_some() { at.node.clone() } else { Node::framed("spec", at.node) };
             let found = match &holds.kind {
                 Some(kind) => {
@@ -311,7 +311,7 @@ fn around(object: &KubernetesObject<'_>, row: &KindRow, above: &Above) -> Above 
     above
 }
 
-/// A suspended workload does not run, unless a queue will start it.
+/// Returns zero for a suspended workload, unless a queue will start it. Otherwise, returns its number.
 fn suspend(object: &KubernetesObject<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Range> {
     if suspended.flag() != Some(true) {
         return count;

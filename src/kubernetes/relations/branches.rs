@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Range, Resource, UnknownFact};
 use crate::kubernetes::pods::workload::FoundResource;
 
-/// Adds the content of other readings, with one resource per object. A fact that differs between readings has several
-/// possible values. An object that is missing in some readings may not exist.
+/// Merges other readings into the first one, with one resource for each object. If a fact differs between readings, it
+/// has several possible values. If an object is missing in some readings, it may not exist.
 pub(in crate::kubernetes) fn merge(found: &mut Vec<FoundResource>, others: Vec<Vec<FoundResource>>) {
     if others.is_empty() {
         return;

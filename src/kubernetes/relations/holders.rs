@@ -25,19 +25,19 @@ pub(in crate::kubernetes) struct Relation {
     path: Arc<str>,
     address: String,
     namespace: Option<Arc<str>>,
-    /// How workloads find it.
+    /// The name or label by which workloads find this object.
     by: By,
     /// The place that proves the link.
     span: Span,
-    /// Labels that apply to everything in it.
+    /// Labels that apply to everything in the object, such as a namespace.
     labels: Vec<(Arc<str>, Arc<str>, Span)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum By {
-    /// One label of its selector. The others are compared afterwards.
+    /// The object is found by one label of its selector. The other labels are compared afterwards.
     Label(Arc<str>, Arc<str>),
-    /// A fact that contains its name.
+    /// The object is found by a fact of the workload that contains its name.
     Fact(Key, Arc<str>),
     Namespace(Arc<str>),
 }
@@ -75,7 +75,7 @@ impl Relation {
         })
     }
 
-    /// Returns whether it applies to a workload that was found by name or by one label.
+    /// Returns whether the object applies to a workload that was found by name or by one label.
     fn holds(&self, found: &FoundResource) -> bool {
         let same_space = match (&self.namespace, &found.namespace) {
             (Some(own), Some(other)) => own == other,
@@ -173,7 +173,8 @@ fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, FoundResource)])
     names.map(|(name, _)| name).collect()
 }
 
-/// A workload that listens on a port and receives requests there is a server, unless another fact sets its purpose.
+/// Sets the purpose of a workload that listens on a port and receives requests there: it is a server, unless another
+/// fact sets its purpose.
 fn serve(found: &mut FoundResource, relation: &Relation) {
     if found.listens && found.resource.fact(Key::Purpose).is_absent() {
         let why = format!("{} sends requests to its port", relation.address);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::source::{is_below, parent};
 
-/// Returns why an object in one file refers to one in another, if it does: one is in a folder above the other, or no
-/// other object in the tree has the name.
+/// Returns the evidence that an object in one file refers to an object in another file: one is in a folder above the
+/// other, or no other object in the tree has the name. Returns `None` without evidence.
 pub(super) fn why(from: &str, to: &str, is_only: bool) -> Option<Arc<str>> {
     let (from, to) = (parent(from), parent(to));
     let shown = |folder: &str| if folder.is_empty() { ".".to_owned() } else { folder.to_owned() };

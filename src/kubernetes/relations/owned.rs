@@ -9,8 +9,9 @@ use crate::kubernetes::pods::workload::FoundResource;
 
 type Name = (Option<Arc<str>>, Arc<str>, Arc<str>);
 
-/// Removes objects whose owner is in the tree and requests as much, because a controller creates no more than its owner
-/// sets. Objects beyond that, of owners without replicas, or in a cycle, count separately.
+/// Removes objects whose owner is in the tree and requests as much, because a controller creates no more than its
+/// owner sets. Objects count separately if they exceed this number, if their owner has no replicas, or if the owners
+/// are a cycle.
 pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, FoundResource)>) {
     if found.iter().all(|(_, it)| it.owners.is_empty()) {
         return;

@@ -29,7 +29,7 @@ pub(in crate::kubernetes) struct Scaler {
     looks_at: Fact<FactValue>,
     cooldown: Fact<FactValue>,
     shifts: Vec<ScheduleEntry>,
-    /// The position of its target's name.
+    /// The position of the target's name.
     span: Span,
 }
 
@@ -191,7 +191,7 @@ fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<st
         }
         _ => None,
     };
-    // A schedule does not start from the workload's own number.
+    // The workload's own number is not the starting point of a schedule.
     let stated = stated.filter(|_| scaler.shifts.is_empty());
     resource.count = scaler.count.clone().map(|range| Range::between(range.floor, stated, range.ceiling));
     resource.shifts = scaler.shifts.clone();

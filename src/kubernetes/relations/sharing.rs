@@ -57,7 +57,7 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
         NodeData::List(items) => items.iter().for_each(|item| walk(path, item, depth + 1, out)),
         NodeData::Map(entries) => {
             Sharing::collect(path, node, out);
-            // Of several settings, those without sharing are for other nodes.
+            // If there are several settings, those without sharing are for other nodes.
             let is_text = |text: &Node| text.text().is_some_and(|text| text.contains('\n'));
             if entries.iter().filter(|entry| is_text(&entry.value)).count() <= 1 {
                 entries.iter().for_each(|entry| walk(path, &entry.value, depth + 1, out));

@@ -1,5 +1,5 @@
-//! Handles manifests and values in files that Terraform loads. Terraform determines the root, the number and the
-//! variables, so the file does not count a second time.
+//! Handles manifests and values in files that Terraform loads. The Terraform root determines their number and
+//! variables, so the file itself does not count a second time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl Decoded {
         (place.0 == asked.file && *end > asked.start).then_some((place, askers))
     }
 
-    /// Returns the places that several resources share through an alias.
+    /// Returns the places of requests that several resources share through an alias.
     fn asked_of_several<'f>(&self, written: impl Iterator<Item = &'f FoundResource>) -> HashSet<(FileId, u32)> {
         let (mut once, mut several) = (HashSet::new(), HashSet::new());
         for (place, _) in written.filter_map(|it| self.place(&it.resource)) {

@@ -36,7 +36,7 @@ const DEEPEST: usize = 16;
 #[derive(Default)]
 pub(in crate::kubernetes) struct DeployersByDirectory {
     first: HashMap<(String, String), String>,
-    /// The objects that deploy some files of a directory, by directory and file.
+    /// The objects that deploy only some files of a directory, by directory and file.
     parts: HashMap<(String, String), BTreeMap<String, String>>,
     /// The files of the tree, listed when a generator reads some.
     files: Option<Vec<String>>,
@@ -62,7 +62,7 @@ impl DeployersByDirectory {
                 NUMBERS.iter().any(|word| text.contains(word)) || accelerators::are_mentioned(&text)
             };
             let is_open = || match what {
-                // For one value of a Secret, its name shows what it may affect.
+                // If the object takes one value of a Secret, the name of the value shows its possible effect.
                 "targetPath" => render::may_decide(&text),
                 "postRenderers" => speaks() && may_ask(sources, object, row),
                 "components" | "patches" | "replicas" => speaks(),

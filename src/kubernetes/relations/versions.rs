@@ -45,7 +45,8 @@ pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, FoundResource)]) {
     }
 }
 
-/// Returns the objects that release it, because two releases of one chart create two objects with the same name.
+/// Returns the objects that release a resource, because two releases of one chart create two objects with the same
+/// name.
 fn releases(resource: &Resource) -> String {
     let by = resource.links.iter().filter(|link| link.kind == LinkKind::Settings && !link.to.contains(' '));
     by.map(|link| link.to.as_str()).collect::<Vec<_>>().join(" ")

@@ -1,12 +1,12 @@
 //! Maps lines of rendered text to lines of the template.
 
-/// The limit on the table size. Larger texts have the position of the whole template.
+/// The limit on the size of the comparison table. In larger files, each line gets the position of the whole template.
 const MOST_CELLS: usize = 1_000_000;
 
 /// One line of a template.
 pub(super) struct TemplateLine<'t> {
     pub text: &'t str,
-    /// The text around its directives. Empty for a line without directives.
+    /// The text around the directives of the line; empty for a line without directives.
     literals: Vec<&'t str>,
     pub has_directive: bool,
 }
@@ -46,8 +46,8 @@ impl<'t> TemplateLine<'t> {
     }
 }
 
-/// Returns for each rendered line the template line that it came from: the ordered pairs with the best total score, and
-/// for lines that a loop repeats, the best single match.
+/// Returns for each rendered line the template line that it came from. Chooses the ordered pairs with the best total
+/// score; lines that a loop repeats get their best single match.
 pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> (u32, Vec<Option<usize>>) {
     let mut found = vec![None; rendered.len()];
     let width = template.len() + 1;
@@ -91,7 +91,7 @@ pub(super) fn align(template: &[TemplateLine<'_>], rendered: &[&str]) -> (u32, V
         }
     }
     for (line, found) in found.iter_mut().enumerate().filter(|(_, found)| found.is_none()) {
-        // Only lines with much text count, because `limits:` is in many places.
+        // Only long lines are evidence, because lines such as `limits:` occur in many places.
         const TELLING: u32 = 8;
         let most = (0..template.len()).map(|place| (weight(line, place), std::cmp::Reverse(place))).max();
         *found = most.filter(|(weight, _)| *weight >= TELLING).map(|(_, place)| place.0);

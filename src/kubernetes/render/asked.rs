@@ -1,4 +1,4 @@
-//! The input and the result of rendering charts and kustomizations.
+//! Defines the input and the result of rendering charts and kustomizations.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::source::parent;
 
 /// The files that may be rendered, and the options.
 pub(in crate::kubernetes) struct RenderRequest<'a> {
-    /// Sorted.
+    /// The paths of all files, sorted.
     pub paths: &'a [&'a String],
     /// The directories of all kustomizations.
     pub kustomizations: BTreeSet<&'a str>,
@@ -39,7 +39,7 @@ impl RenderRequest<'_> {
         plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
     }
 
-    /// Returns whether the file is one of those that are searched.
+    /// Returns whether the file belongs to the files of this run.
     pub(super) fn is_looked_at(&self, path: &str) -> bool {
         self.paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
     }

@@ -57,7 +57,7 @@ pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>, deployed: &
         }
     }
     let (done, refused) = render_all(sources, jobs, asked.cluster, |text| asked.wanted.look(text));
-    // A subchart is reported with its parent chart, if the parent shows it.
+    // If the parent chart contains the documents of a subchart, the subchart is reported with it.
     let is_shown = |directory: &str| done.iter().any(|other| other.shows(sources, directory));
     for (directory, why) in refused.iter().filter(|(directory, _)| !is_shown(directory)) {
         made.skipped.push(not_rendered(directory, why));
@@ -121,7 +121,7 @@ fn load(
     }
 }
 
-/// Returns the requested lists of values files. Files outside charts are for the only chart.
+/// Returns the requested lists of values files. Values files outside charts are used only if there is just one chart.
 fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p str> + Clone) -> Vec<ValuesVariant> {
     let mut files = chart.inputs.clone();
     if matters::charts(paths.clone()).len() == 1 {
@@ -228,7 +228,7 @@ impl Done {
         self.job.chart.template_files().into_iter().filter(move |path| !failed.contains(path)).chain(values)
     }
 
-    /// Returns whether its values mention accelerators.
+    /// Returns whether the values of this rendering mention accelerators.
     fn is_given(&self, sources: &SourceFiles) -> bool {
         let own = self.job.chart.inputs.iter().filter(|path| is_values(path));
         own.chain(&self.job.variant.files).any(|path| names::in_file(sources, path))

@@ -26,19 +26,20 @@ pub(super) struct Dependencies {
     visited: usize,
 }
 
-/// A subchart on the way down from the rendered chart.
+/// A chart between the rendered chart and its innermost dependencies.
 struct Inside<'v> {
-    /// Its directory in the tree.
+    /// The directory of the chart in the tree.
     real: &'v str,
-    /// The path at which Helm finds it.
+    /// The path at which Helm finds the chart.
     seen: &'v str,
-    /// The path that Helm uses for it, with aliases.
+    /// The path that Helm prints for the chart, with aliases.
     called: &'v str,
-    /// Its values, the highest precedence first.
+    /// The values of the chart, the highest precedence first.
     values: Vec<Node>,
 }
 
-/// `values` contains the values of the chart, the highest precedence first. `files` contains its own files.
+/// Returns the dependencies of a chart. `values` contains the values of the chart, the highest precedence first, and
+/// `files` contains its own files.
 pub(super) fn gather(
     sources: &SourceFiles,
     directory: &str,
@@ -108,7 +109,7 @@ impl Dependencies {
                         .push(RenderInput { path: at(chart.seen, inside), content: Content::File(file.clone()) });
                 }
             }
-            // The same chart has another name.
+            // The same chart was already added under another name.
             Some(known) if known == chart.real => {}
             Some(known) => {
                 return Err(format!("it depends on two charts with the same name, `{known}` and `{}`", chart.real));

@@ -37,7 +37,7 @@ const NO_PATHS_INSIDE: [&str; 8] = ["literals", "target", "options", "name", "na
 /// Fields whose entries must all exist.
 const NEEDED: [&str; 8] =
     ["resources", "bases", "components", "patchesStrategicMerge", "crds", "generators", "transformers", "validators"];
-/// Fields whose files may name more files, or programs.
+/// Fields whose files may name further files or programs.
 const POWERFUL: [&str; 3] = ["generators", "transformers", "validators"];
 /// Fields whose files are objects.
 const OBJECTS: [&str; 4] = ["resources", "bases", "components", "crds"];
@@ -83,7 +83,7 @@ pub(in crate::kubernetes) fn files_of(sources: &SourceFiles, directory: &str) ->
 pub(super) struct Outline {
     /// The file that defines the kustomization.
     pub path: String,
-    /// The files, without those that only become data.
+    /// The files that it names, except those that only become data.
     pub files: BTreeSet<String>,
     /// The files that may change objects: patches and similar files.
     pub changing: BTreeSet<String>,
@@ -125,7 +125,7 @@ fn is_component(root: &Node) -> bool {
 
 struct Closure<'s> {
     sources: &'s SourceFiles,
-    /// Missing and refused files are skipped.
+    /// True if missing and refused files are skipped.
     is_lenient: bool,
     /// Kustomizations below this depth are only recorded.
     deepest: usize,

@@ -73,7 +73,7 @@ pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>) -> AskedDoc
     made
 }
 
-/// All kustomizations, and the files that each names.
+/// All kustomizations, with the paths that each one names.
 struct Graph {
     all: BTreeMap<String, Outline>,
     /// Kustomizations that may request accelerators in some part.
@@ -139,7 +139,7 @@ impl Graph {
         self.mattering = mattering;
     }
 
-    /// Returns the kustomizations that are built unless others use them.
+    /// Returns the kustomizations to build, except those that others use.
     fn wanted<'g>(&'g self, asked: &'g RenderRequest<'_>) -> impl Iterator<Item = &'g str> {
         let all = self.all.iter().filter(|(directory, outline)| {
             asked.kustomizations.contains(directory.as_str())
@@ -206,7 +206,7 @@ fn points_at_asking(text: &[u8]) -> bool {
         && filter::look(String::from_utf8_lossy(text).replace(STROKE, "/").as_bytes()) == Matter::Asks
 }
 
-/// The remaining budget.
+/// The steps and bytes that remain for building kustomizations.
 struct BuildBudget {
     steps: u64,
     bytes: usize,

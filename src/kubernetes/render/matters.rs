@@ -1,5 +1,5 @@
-//! Selects the charts to render: those with a file that may request accelerators, even if its templates assemble the
-//! words.
+//! Selects the charts to render: those with a file that may request accelerators. Templates may assemble the words, so
+//! parts of words count, too.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const BESIDE: &[u8] = b"file://";
 const FILES: &[u8] = b"Files";
 /// Functions that decode strings to words.
 const DECODERS: [&str; 2] = ["b64dec", "b32dec"];
-/// Shorter parts of names are in every text.
+/// Shorter parts of names occur in almost every file.
 const SHORTEST: usize = 3;
 
 /// Returns the directories of the charts that are not part of another one.
@@ -28,7 +28,7 @@ pub(super) fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     all.iter().copied().filter(|directory| !is_part(directory, &all)).collect()
 }
 
-/// Returns the result of a quick check, before the chart is loaded.
+/// Returns whether a chart may be relevant, by a quick check before it is loaded.
 pub(super) fn may_matter(sources: &SourceFiles, directory: &str, asked: &RenderRequest<'_>) -> bool {
     asked.asks_below(directory)
         || depends_on_others(sources, directory)

@@ -8,7 +8,7 @@ use crate::source::SourceFiles;
 
 /// Programs that request accelerators.
 const ASKING: [&str; 3] = ["vllm", "triton", "ollama"];
-/// Words in the names of components that support accelerators and request none.
+/// Words in the names of components that support accelerators without requesting any.
 const SERVING: [&str; 6] = ["plugin", "operator", "dcgm", "discovery", "exporter", "driver"];
 
 /// Returns whether a component with this name may request accelerators.
@@ -58,8 +58,8 @@ pub(super) fn in_chart(sources: &SourceFiles, chart: &Chart) -> bool {
     chart.inputs.iter().filter(is_read).any(|path| path.ends_with(".tgz") || in_file(sources, path))
 }
 
-/// Returns whether no object of a template runs anything, for any values. A ConfigMap may contain a pod for another
-/// program.
+/// Returns whether no object of a template runs anything, regardless of the values. A ConfigMap may contain a pod for
+/// another program.
 pub(super) fn runs_nothing(sources: &SourceFiles, path: &str) -> bool {
     let kinds: Vec<&str> = helm::IDLE_KINDS.iter().copied().chain(["ConfigMap"]).collect();
     let is_idle = |text: &[u8]| {

@@ -22,7 +22,7 @@ struct Part {
     name: Arc<str>,
     head: Span,
     weight: u32,
-    /// The shortest distance from the kustomization. Overlays are nearer than bases.
+    /// The shortest distance from the kustomization to the document. Overlays are nearer than bases.
     far: usize,
     scalars: Scalars,
 }
@@ -30,7 +30,7 @@ struct Part {
 /// All documents that one kustomization combines.
 pub(super) struct Parts {
     parts: Vec<Part>,
-    /// Scalars from the kustomizations themselves: image tags, replica counts, inline patches.
+    /// Scalars that the kustomization files set: image tags, replica counts, inline patches.
     said: Scalars,
 }
 
@@ -76,7 +76,7 @@ impl Parts {
     pub(super) fn segments(&self, text: &str, head: Span) -> Vec<Segment> {
         let segment =
             |start: usize, origin| Segment { start: u32::try_from(start).unwrap_or(u32::MAX), origin, linear: false };
-        // Only positions inside the text are used, so any file is suitable.
+        // The result uses only offsets inside the text, so any file number is suitable.
         let stream = yaml::read(head.file, text);
         let Some(root) = stream.documents.first().map(|document| &document.root) else { return vec![segment(0, head)] };
         let parts = KubernetesObject::new(root).map(|object| self.parts_of(&object)).unwrap_or_default();

@@ -202,7 +202,7 @@ pub(super) fn sets(directory: &str, files: &[String], values: &[String]) -> Vec<
     let mut offered: Vec<&String> = files.iter().filter(|file| offers(directory, file) && **file != own).collect();
     offered.sort();
     let wanted = values.iter().filter(|name| *name != "*");
-    // A named file is a values file, whatever its name is.
+    // A file that the command line names counts as a values file, regardless of its name.
     let chosen = wanted.flat_map(|name| offered.iter().filter(move |file| is_called(file, name)));
     let mut sets: Vec<Vec<String>> = vec![chosen.map(|file| (*file).clone()).collect()];
     if values.iter().any(|name| name == "*") {

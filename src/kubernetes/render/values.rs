@@ -63,7 +63,7 @@ impl Values {
                 }
             }
         }
-        // Without the key, only a unique string is certain.
+        // If the key does not match, only a string that occurs once is certain.
         under.filter(|(_, times)| *times == 1).map(|(span, _)| span)
     }
 }

@@ -58,7 +58,7 @@ pub(in crate::kubernetes) fn gib(node: &Node) -> Fact<f64> {
     read(node, |text, _| quantity::gib(text))
 }
 
-/// `parse` gets the string, and its number if the string is a plain one.
+/// Reads a scalar with `parse`, which gets the string, and its number if the string is a plain number.
 fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f64> {
     match (&node.data, node.text()) {
         (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive sets this value", node.span),
@@ -82,7 +82,7 @@ fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f
     }
 }
 
-/// Returns whether a node is what a YAML parser makes of `{{ … }}` without quotes.
+/// Returns whether a node is the mapping that a YAML parser creates from `{{ … }}` without quotes.
 pub(in crate::kubernetes) fn is_hole(node: &Node) -> bool {
     node.entries().first().is_some_and(|entry| &*entry.key == "{{")
 }

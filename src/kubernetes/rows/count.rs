@@ -10,8 +10,8 @@ use crate::kubernetes::rows::amount;
 /// The largest 32-bit number, which operators set if they want no limit.
 const UNBOUNDED: f64 = i32::MAX as f64;
 
-/// Returns the product of factors for one match of `along`. Each path follows the same list members as far as both
-/// paths agree.
+/// Returns the product of factors for one match of `along`. Paths that begin like `along` follow the same list members
+/// as that match.
 pub(in crate::kubernetes) fn product(
     factors: &[Factor],
     root: &Node,
@@ -80,7 +80,7 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &PathMatch<'_>) -
     Fact::known(range, span, origin)
 }
 
-/// Annotations are strings.
+/// Returns whether a node is true. In annotations, this is a string.
 fn is_true(node: &Node) -> bool {
     node.flag() == Some(true) || node.text().is_some_and(|text| &**text == "true")
 }
@@ -93,7 +93,8 @@ fn between(node: &Node) -> Option<Fact<Range>> {
     Some(Fact::known(range, node.span, FactOrigin::Written))
 }
 
-/// Zero times anything is zero. Otherwise, an unknown factor makes the product unknown.
+/// Returns the product of two numbers. Zero times anything is zero. Otherwise, an unknown factor makes the product
+/// unknown.
 pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range> {
     let zero = |fact: &Fact<Range>| fact.value().is_some_and(|range| range.ceiling == 0.0);
     match (a, b) {
@@ -101,7 +102,8 @@ pub(in crate::kubernetes) fn times(a: Fact<Range>, b: Fact<Range>) -> Fact<Range
         (_, b) if zero(&b) => b,
         (Fact::Known(a), Fact::Known(b)) => {
             let value = a.value.times(b.value);
-            // The weaker origin applies, but a default weakens nothing. Reports point to the written value.
+            // The product has the weaker of both origins, except that a default does not weaken the other one. Reports
+            // point to the value that is written in the file.
             let (shown, other) = if a.origin == FactOrigin::Default { (b, a) } else { (a, b) };
             let weakened = other.origin > shown.origin && other.origin != FactOrigin::Default;
             let origin = if weakened { other.origin } else { shown.origin };

@@ -1,4 +1,4 @@
-//! The tables of `devices.toml`: the resource keys of accelerators, and the meaning of node labels.
+//! Defines the tables of `devices.toml`: the resource keys of accelerators, and the meaning of node labels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -11,23 +11,23 @@ use crate::source::AdaptiveRegex;
 /// (Kubernetes 1.34).
 const CLASS: &str = "deviceclass.resource.kubernetes.io/";
 
-/// A resource key, or a class of dynamic resource allocation, that stands for an accelerator.
+/// A resource key, or a class of dynamic resource allocation, that represents an accelerator.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct DeviceClass {
     #[serde(alias = "name")]
     pub key: String,
-    /// Empty if the key does not determine the vendor.
+    /// The vendor of the device; empty if the key does not determine it.
     #[serde(default)]
     pub vendor: String,
     pub provider: Option<String>,
     pub chip: Option<String>,
     #[serde(default)]
     pub slice: bool,
-    /// The part that matches `*` is the name of the accelerator.
+    /// True if the part of the key that matches `*` is the name of the accelerator.
     #[serde(default)]
     pub named: bool,
-    /// The key requests a part of a device, and does not determine its size.
+    /// True if the key requests a part of a device without determining its size.
     #[serde(default)]
     pub shared: bool,
     pub per: Option<f64>,
@@ -55,7 +55,7 @@ pub(in crate::kubernetes) struct DeviceLabel {
     pub map: BTreeMap<String, String>,
     /// The meaning of any value.
     pub any: Option<String>,
-    /// A part of values that only owned hardware has.
+    /// A part of label values that occurs only on owned hardware.
     pub owned: Option<String>,
     /// The separator between several values in one string.
     pub split: Option<String>,
@@ -74,7 +74,7 @@ pub(in crate::kubernetes) enum LabelMeaning {
     Family,
     /// The part of machine names after the family: `12xlarge`.
     Size,
-    /// A letter in machine names whose machines may have accelerators: `g`.
+    /// A letter at the start of machine names whose machines may have accelerators: `g`.
     Category,
     /// The digit after that letter: `5`.
     Generation,
@@ -292,12 +292,12 @@ impl Devices {
         self.annotations.get(key)
     }
 
-    /// Returns words of which at least one is in every file that requests an accelerator.
+    /// Returns search words. Every file that requests an accelerator contains at least one of them.
     pub(in crate::kubernetes) fn words(&self) -> impl Iterator<Item = &str> {
         let keys = self.exact.keys().chain(self.patterns.iter().map(|device| &device.key)).chain(self.shares.keys());
         let keys = keys.chain(self.annotations.keys());
         let literal = keys.filter_map(|key| key.split('*').max_by_key(|part| part.len()));
-        // A word that ends with a domain and one letter is no more selective than the domain.
+        // A word that ends with a domain and one letter does not select fewer files than the domain.
         let whole = literal.map(|word| match word.rfind('/') {
             Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
             _ => word,

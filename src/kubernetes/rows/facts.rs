@@ -12,7 +12,7 @@ pub(in crate::kubernetes) fn fill(facts: &mut Facts, key: Key, fact: Fact<FactVa
     }
 }
 
-/// `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
+/// Returns the region of a zone: `us-central1-a` → `us-central1`, `us-east-1a` → `us-east-1`, `eastus-1` → `eastus`.
 pub(in crate::kubernetes) fn region_of(zone: &str) -> String {
     let bytes = zone.as_bytes();
     let region = match bytes {

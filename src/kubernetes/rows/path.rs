@@ -1,4 +1,5 @@
-//! The paths of definitions into documents: `spec.workerGroupSpecs[].template`, `spec.mpiReplicaSpecs.*.template`.
+//! Defines the paths of definitions into documents: `spec.workerGroupSpecs[].template`,
+//! `spec.mpiReplicaSpecs.*.template`.
 //!
 //! `[]` visits all members of a list, `0` the first one, `*` the values of a mapping. A key with dots is quoted
 //! (`metadata.labels."ray.io/priority"`). A match records the members that it visited, so that another path with the

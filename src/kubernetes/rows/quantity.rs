@@ -1,4 +1,4 @@
-//! Kubernetes quantities: `8`, `500m`, `1.5`, `64Gi`, `1e3`.
+//! Defines Kubernetes quantities: `8`, `500m`, `1.5`, `64Gi`, `1e3`.
 
 /// Parses a quantity into a plain number.
 pub(in crate::kubernetes) fn parse(text: &str) -> Option<f64> {

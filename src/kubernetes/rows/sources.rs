@@ -120,7 +120,7 @@ fn one(source: &FieldSource, node: &Node) -> Fact<FactValue> {
         return scaled(source, node, text);
     }
     if !source.map.is_empty() {
-        // If the part does not exist, there is no value.
+        // If the pattern does not match, the source has no value.
         return match &source.pattern {
             None => translated(source, node, text),
             Some(part) => match AdaptiveRegex::new(part.as_str()).first_group(text) {

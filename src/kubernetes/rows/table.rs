@@ -1,4 +1,5 @@
-//! The definitions of `kinds.toml`: where each kind has its pods, its machines, their number and their facts.
+//! Describes the definitions of `kinds.toml`: the paths of each kind to its pods, its machines, their number and their
+//! facts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -27,7 +28,7 @@ pub(in crate::kubernetes) struct KindRow {
     /// The object is a template for others and runs nothing itself.
     #[serde(default)]
     pub template: bool,
-    /// The object only describes other kinds, so it requests nothing.
+    /// True if the object only describes other kinds. It then requests nothing.
     #[serde(default)]
     pub schema: bool,
     /// The table of languages selects the files of this kind, so no text search is necessary.
@@ -147,24 +148,24 @@ pub(in crate::kubernetes) struct Generates {
     pub template: ManifestPath,
     /// The generators. If one of them is not a list, the number of objects is unknown.
     pub each: ManifestPath,
-    /// In each generator: a list of members,
+    /// The path in each generator to a list of members.
     pub list: ManifestPath,
-    /// a list of patterns of directories in this tree, each directory being a member,
+    /// The path to a list of patterns. Each matching directory of this tree is a member.
     pub directories: ManifestPath,
-    /// a list of patterns of files in this tree, each file containing members,
+    /// The path to a list of patterns. Each matching file of this tree contains members.
     pub files: ManifestPath,
-    /// two inner generators, whose members are combined in all pairs,
+    /// The path to two inner generators, whose members are combined in all pairs.
     pub product: ManifestPath,
-    /// or several inner generators, whose members are merged if they agree in these keys.
+    /// The path to several inner generators, whose members are merged if they agree in the given keys.
     pub merge: ManifestPath,
     pub merge_keys: ManifestPath,
     /// Values that are added to each member from directories and files.
     pub values: ManifestPath,
-    /// Other keys, which do not affect the members.
+    /// Other keys of a generator, which do not affect its members.
     pub aside: Vec<String>,
     /// Whether the template is a Go template, which refers to parts of a path in another way.
     pub go: ManifestPath,
-    /// If this exists, the objects have parts that are not in the template.
+    /// If something exists at this path, the objects have parts that are not in the template.
     pub unless: ManifestPath,
 }
 
@@ -319,7 +320,7 @@ pub(in crate::kubernetes) struct KeyedAmount {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct DefaultAmount {
-    /// Applies only if something exists at this path.
+    /// The default applies only if something exists at this path.
     pub beside: ManifestPath,
     pub is: f64,
 }
@@ -386,7 +387,7 @@ pub(in crate::kubernetes) struct Relates {
     pub named_by: Option<String>,
     /// A mapping of resource keys. If accelerators are among them, the object applies to its own namespace.
     pub limits: Option<ManifestPath>,
-    /// Only objects in files that request accelerators are read, because there are many others.
+    /// True if only objects in files that request accelerators are read, because there are many others.
     #[serde(default)]
     pub beside: bool,
 }
@@ -446,19 +447,19 @@ pub(in crate::kubernetes) struct Factor {
     /// Other paths to the minimum if `min` is not set, and to the maximum if `max` is not set.
     pub or_min: Vec<ManifestPath>,
     pub or_max: Vec<ManifestPath>,
-    /// The maximum that its controller assumes.
+    /// The maximum that the controller assumes if none is set.
     pub max_default: Option<f64>,
     /// The value if nothing is set; 1 if this is missing, too.
     pub default: Option<f64>,
-    /// The path to an upper limit of the number.
+    /// The path to a value that limits the number.
     pub most: Option<ManifestPath>,
     /// `min` and `max` limit the number. They are a range only if this flag is true.
     pub scaled_if: Option<ManifestPath>,
-    /// One less if something exists at this path.
+    /// If something exists at this path, the number is one less.
     pub less_if: Option<ManifestPath>,
-    /// One more if something exists at this path.
+    /// If something exists at this path, the number is one more.
     pub more_if: Option<ManifestPath>,
-    /// If no maximum is set, the number is unlimited.
+    /// True if the number is unlimited when no maximum is set.
     pub open: bool,
     /// The object does not determine the number, for this reason.
     pub unknown: Option<String>,
@@ -541,7 +542,7 @@ pub(in crate::kubernetes) struct FieldSources(pub Vec<FieldSource>);
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct FieldSource {
-    /// The first of these paths with a value is used.
+    /// The paths of the value. The first one with a value is used.
     #[serde(default)]
     pub at: FieldPaths,
     /// The API versions that use the first path. All other versions use the last path.
@@ -565,13 +566,13 @@ pub(in crate::kubernetes) struct FieldSource {
     /// The value is the first group of this expression.
     #[serde(rename = "match")]
     pub pattern: Option<String>,
-    /// The value is a region, or a zone whose region is used.
+    /// True if the value is a region, or a zone from which the region follows.
     #[serde(default)]
     pub zone: bool,
-    /// Use the keys of a mapping.
+    /// True if the values are the keys of a mapping.
     #[serde(default)]
     pub keys: bool,
-    /// Use the values of a mapping.
+    /// True if the values are the values of a mapping.
     #[serde(default)]
     pub member: bool,
     /// The value if nothing is set.
@@ -601,7 +602,7 @@ pub(in crate::kubernetes) enum KindConstant {
     Text(String),
 }
 
-/// One path or several.
+/// A path, or a list of paths.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "PathsForm")]
 pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);

@@ -169,7 +169,7 @@ fn apply(name: &str, arguments: &[HoleMeaning]) -> HoleMeaning {
     let last = arguments.last().cloned().unwrap_or(HoleMeaning::Unknown);
     let flag = |known: Option<bool>| known.map_or(HoleMeaning::Unknown, HoleMeaning::Flag);
     match name {
-        // Functions that only change the form of a value.
+        // These functions change only the format of a value.
         "quote" | "squote" | "toString" | "toYaml" | "toJson" | "tpl" | "nindent" | "indent" | "trim" | "int"
         | "int64" | "float64" | "required" | "toRawJson" => match name {
             "tpl" => arguments.first().cloned().unwrap_or(HoleMeaning::Unknown),

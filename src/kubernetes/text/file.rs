@@ -12,9 +12,9 @@ use super::trail::Trail;
 pub(in crate::kubernetes) struct File {
     pub id: FileId,
     pub path: Arc<str>,
-    /// The file is read only because other files may name its objects.
+    /// True if the file is read only because other files may name its objects.
     pub joined_only: bool,
-    /// Rules may need documents that request nothing.
+    /// True if rules may need documents that request nothing.
     pub idle_too: bool,
     /// The command line names the file.
     pub is_named: bool,
@@ -26,11 +26,11 @@ pub(in crate::kubernetes) struct File {
     pub rendered: Option<Trail>,
     /// The file is a template, filled in for one release of its chart.
     pub release: Option<ReleaseNames>,
-    /// Why some of the file may not exist.
+    /// The reason why parts of the file may not exist.
     pub doubt: Option<Arc<str>>,
     /// Some of its values are unknown, so an error in its YAML may come from a placeholder.
     pub is_holed: bool,
-    /// Why the whole file may not exist.
+    /// The reason why the whole file may not exist.
     pub perhaps: Option<Arc<str>>,
     /// The file is a manifest inside Terraform.
     pub embedded: bool,

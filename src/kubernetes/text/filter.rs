@@ -25,7 +25,7 @@ const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: &[u8] = b"postBuild";
 /// The characters that may follow a key.
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
-/// A string in every text whose documents are all idle.
+/// Every file whose documents are all idle contains this string.
 const IDLE_MARK: &[u8] = b"kind: ";
 static_regex!(
     /// Words before the name of a ConfigMap from which a pod takes values.
@@ -45,7 +45,7 @@ pub(in crate::kubernetes) enum Matter {
 }
 
 impl Matter {
-    /// In the order of the numbers in the cache.
+    /// All values, in the order of their numbers in the cache.
     pub(in crate::kubernetes) const ALL: [Matter; 4] =
         [Matter::Asks, Matter::Scales, Matter::Configures, Matter::Nothing];
 
@@ -283,7 +283,7 @@ fn names_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.first().is_some_and(u8::is_ascii_uppercase))
 }
 
-/// Words of which at least one is in every text with a resource key of an accelerator.
+/// Search words. Every file with a resource key of an accelerator contains at least one of them.
 struct Words {
     needles: Needles,
     /// The number of words that count in any place. The others only count as keys.
@@ -324,7 +324,7 @@ impl Words {
     }
 }
 
-/// The relevance of supported kinds, apart from explicit accelerator requests.
+/// The relevance of supported kinds that request accelerators without a resource key.
 static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|| {
     let mut kinds: HashMap<&[u8], Matter> = HashMap::new();
     for (kinds_of, matter) in [
@@ -350,7 +350,7 @@ fn asks_in_other_words(row: &KindRow) -> bool {
     !row.machines.is_empty() || row.borrows.is_some() || apart
 }
 
-/// Kinds that only describe others.
+/// Kinds that only describe other kinds, so they request nothing.
 static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
     LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
 
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// The search uses only the first of them.
+    /// The search uses only the first of these keys, so all alternatives must end in the same key.
     #[test]
     fn the_last_alternatives_of_a_row_end_in_one_key() {
         for row in KINDS.rows().iter().filter(|row| !row.claimed) {

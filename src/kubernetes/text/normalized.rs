@@ -6,7 +6,7 @@ use std::borrow::Cow;
 pub(super) enum NormalizedText<'t> {
     /// The text with escapes replaced by their letters.
     Text(Cow<'t, [u8]>),
-    /// Tags turn its scalars into others, so only a parser can read it.
+    /// The file has tags that change its scalars, so only a parser can read it.
     Nothing,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn unveil(text: &[u8]) -> NormalizedText<'_> {
                 }
             }
             Some(b'!') if is_telling_tag(rest) => return NormalizedText::Nothing,
-            // The file may use any name for that tag.
+            // A `%TAG` line lets the file use any name for that tag.
             Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return NormalizedText::Nothing,
             _ => {}
         }
@@ -71,12 +71,12 @@ fn is_telling_tag(rest: &[u8]) -> bool {
     name.starts_with(b"binary") || name.contains(&b'%')
 }
 
-/// The use of a word that may be a key.
+/// Describes whether a word is a key in YAML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EscapedKey<'t> {
     /// The word is not a key.
     No,
-    /// The word stands alone, and an alias may make it a key.
+    /// The word is a separate value, and an alias may make it a key.
     Alone,
     /// The word is a key, with the text after its colon.
     Of(&'t [u8]),
@@ -110,7 +110,7 @@ pub(super) enum GivenValue<'t> {
 /// Returns the first word of a value, for any quotes, anchors, tags and line breaks.
 pub(super) fn given(value: &[u8]) -> GivenValue<'_> {
     let (mut rest, mut below) = without_gap(value);
-    // More of them are not a form of a word.
+    // A value with more than four of these prefixes is not one word.
     for _ in 0..4 {
         match rest.first() {
             Some(b'*') => return GivenValue::Elsewhere,

@@ -30,7 +30,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
         let is_wanted = |document: &str| match file.joined_only {
-            // Few of the documents contain anything that others may name.
+            // Only documents that others may name are parsed, because there are few of them.
             true => filter::may_be_joined(document.as_bytes()),
             false => file.idle_too || !filter::is_idle(document.as_bytes()),
         };
@@ -51,12 +51,12 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     let release = file.release.clone().unwrap_or_default();
     let release = [release.name, release.namespace];
     let scope = TemplateScope { values: file.values.clone(), release, ..TemplateScope::default() };
-    // Charts report their own conditions.
+    // Charts report their undecided conditions separately, so one reading is enough.
     let most = if file.of_chart { 1 } else { MOST_READINGS };
     let readings = mask_readings(text, &scope, most);
     let mut readings: Vec<YamlStream> =
         readings.iter().map(|masked| yaml::read_masked(file.id, text, masked, limits)).collect();
-    // A branch may be invalid YAML without another one, so its errors do not count against the file.
+    // One branch alone may be invalid YAML, so its errors do not count as errors of the file.
     let unread = readings.iter().map(YamlStream::broken).min().unwrap_or_default();
     readings.retain(|stream| stream.broken() == unread);
     let mut readings = readings.into_iter();
@@ -107,7 +107,7 @@ fn without_placeholders(file: &File, text: &str, plain: YamlStream, limits: Limi
     ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None }
 }
 
-/// Returns whether the name shows that the file is a template, but not of what.
+/// Returns whether the name shows only that the file is a template, but not for which program.
 fn is_of_anything(path: &str) -> bool {
     let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     ["template", "tpl", "tmpl", "gotmpl", "j2", "jinja", "jinja2"].contains(&&*end)

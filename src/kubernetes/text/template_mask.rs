@@ -77,7 +77,8 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
     const FORMS: [(&str, &str, bool, bool); 4] =
         [("{{", "}}", true, false), ("{%", "%}", false, false), ("{#", "#}", false, true), ("%{", "}", false, false)];
     let mut all = Vec::new();
-    // If a bracket is not closed, none of its kind is. Searching again each time would be quadratic.
+    // If one bracket is not closed, the later ones of its kind are not closed either. Searching again for each of them
+    // would take quadratic time.
     let mut open_ended = [false; FORMS.len()];
     let mut at = 0;
     let bytes = text.as_bytes();
@@ -112,7 +113,7 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
 /// An open block: `if`, `with`, `range`, `define`.
 struct Frame {
     live: bool,
-    /// A branch is certainly taken unless an earlier one is, so later branches never are.
+    /// True if one of the branches so far is certainly taken, so later branches never are.
     closed: bool,
     /// The start of the block.
     at: usize,
@@ -201,7 +202,7 @@ impl Masker<'_> {
 
     /// Records the number of readings of a closed block. The blocks around it have at least as many.
     fn close(&mut self, at: usize, mut widths: Vec<usize>, closed: bool) {
-        // The case that no branch is taken is one more reading.
+        // If it is possible that no branch is taken, this needs one more reading.
         widths.extend((!closed).then_some(1));
         let all = widths.iter().fold(0, |sum: usize, width| sum.saturating_add(*width)).max(1);
         let around = self.frames.last_mut().map_or(Some(&mut self.readings), |frame| frame.widths.last_mut());
@@ -214,7 +215,7 @@ impl Masker<'_> {
     fn open(&mut self, word: &str, rest: &str, at: usize, scope: &mut TemplateScope) {
         let meaning = evaluate(rest, scope);
         let holds = meaning.holds();
-        // Loops and similar blocks are read as if they ran once.
+        // A loop or similar block is read as if it ran once.
         self.push(holds != Some(false), holds == Some(true) || word != "if" && holds.is_none(), at, scope);
         match (word, meaning) {
             ("with", HoleMeaning::Node(node)) => scope.dot = Some(Some(node)),

@@ -37,7 +37,7 @@ pub(in crate::kubernetes) struct Trail {
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct ValuesStack {
     pub label: Arc<str>,
-    /// A folder for pod-to-pool matches: resources of different choices do not belong together.
+    /// The folder that pod-to-pool matches use: resources of different choices do not belong together.
     pub folder: Arc<str>,
 }
 

@@ -108,7 +108,7 @@ pub(super) fn added(
         return left_alone("the place of its arguments is unknown");
     }
     document.is_own(list)?;
-    // In the form in which the author writes the model.
+    // The new argument has the same form as the argument of the model.
     if told.first == told.last {
         return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
     }
@@ -116,7 +116,7 @@ pub(super) fn added(
     edits.into_iter().collect()
 }
 
-/// Returns the name of a value in programs.
+/// Returns the word that programs use for a value.
 fn word_for(key: Key, value: &FactValue) -> Option<String> {
     const PRECISIONS: [(&str, &str); 4] =
         [("bf16", "bfloat16"), ("fp16", "float16"), ("fp32", "float32"), ("fp8", "fp8")];

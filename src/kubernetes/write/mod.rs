@@ -118,7 +118,7 @@ impl Document {
             return left_alone("its document was not found");
         };
         let piece = text.get(range.clone()).unwrap_or_default();
-        // The piece is parsed twice: before and after the edit.
+        // An edit parses the document twice: before and after the change.
         if !sources.again(body.file, 2 * piece.len()) {
             return left_alone("its document has too many changes: run the fix again for the rest");
         }

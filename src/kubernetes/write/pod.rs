@@ -175,7 +175,7 @@ pub(super) fn labelled_spot(document: &Document, paper: &EditedFile<'_>, label: 
     paper.replace(value, &AddedPiece::text(word))
 }
 
-/// Replaces the value of a fact: a separate scalar, or a switch.
+/// Replaces the value of a fact that is a separate scalar or a flag.
 pub(super) fn written(
     document: &Document,
     paper: &EditedFile<'_>,

@@ -40,7 +40,7 @@ pub(super) struct EditedFile<'t> {
 }
 
 impl<'t> EditedFile<'t> {
-    /// `own` is the document that is edited.
+    /// Creates the page. `own` is the document of the file that is edited.
     pub(super) fn new(text: &'t str, own: &str, root: &Node) -> EditedFile<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
         let mut page = EditedFile { text, line_end, step: 2, dash: 2 };

@@ -1,4 +1,4 @@
-//! A template with its parameters: its resources, its outputs and its nested deployments.
+//! Evaluates a template with its parameters: its resources, its outputs and its nested deployments.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +14,7 @@ use super::model::{AzureTemplate, NestedDeployment};
 use super::placed::LoopedResource;
 use super::syntax::{AzureExpr, AzureKind};
 
-/// Limit on nested deployments.
+/// The limit on nested deployments.
 const DEEPEST: usize = 12;
 
 /// Target of a deployment, as far as it is set.
@@ -41,7 +41,7 @@ struct Budget {
     depth: Cell<usize>,
 }
 
-/// Limit on variables that depend on variables, so that the stack is large enough.
+/// The limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST_VALUE: usize = 200;
 
 /// One template with one set of parameter values.
@@ -60,7 +60,7 @@ pub(crate) struct AzureDeployment<'l> {
     pub(super) placed: OnceCell<Rc<Vec<LoopedResource>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
-    /// Deployments of which an output is under evaluation.
+    /// Deployments with an output that is being evaluated.
     asked: RefCell<HashSet<Arc<str>>>,
     /// Depth of function calls.
     pub(super) calls: Cell<usize>,
@@ -343,7 +343,7 @@ fn last_of_name(name: &DocValue) -> DocValue {
     }
 }
 
-/// Resources of a nested deployment exist only if the deployment does.
+/// Returns a resource of a nested deployment, which exists only if the deployment does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),

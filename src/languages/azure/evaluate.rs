@@ -252,7 +252,7 @@ impl AzureDeployment<'_> {
         for (name, value) in function.parameters.iter().zip(arguments) {
             names.bind(name, value.clone());
         }
-        // A function cannot call itself, but a file may try.
+        // A function must not call itself, but a file may contain such a call.
         let depth = self.calls.get();
         if depth >= DEEPEST_CALL {
             return Some(HclValue::refused(format!("`{name}` calls itself"), function.body.span));
@@ -277,7 +277,7 @@ impl AzureDeployment<'_> {
     }
 }
 
-/// Limit on nested function calls.
+/// The limit on nested function calls.
 const DEEPEST_CALL: usize = 24;
 
 fn shown(key: &HclValue) -> String {

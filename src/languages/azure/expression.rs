@@ -7,7 +7,7 @@ use crate::source::Span;
 
 use super::syntax::{AzureExpr, AzureKind};
 
-/// Limit on nested brackets.
+/// The limit on nested brackets.
 const DEEPEST: usize = 64;
 
 /// Returns the meaning of a string in a template: an expression if it is in brackets, else the string.

@@ -1,4 +1,4 @@
-//! Declarations of a deployment, from a template or a Bicep file.
+//! Defines declarations of a deployment, from a template or a Bicep file.
 
 use std::sync::Arc;
 

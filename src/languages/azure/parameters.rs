@@ -1,4 +1,4 @@
-//! Parameters: their values, defaults and parameter files.
+//! Evaluates parameters: their values, defaults and parameter files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl AzureDeployment<'_> {
         let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
         let candidates = allowed.as_ref().map(HclValue::items).unwrap_or_default().to_vec();
         let name = &declared.name;
-        // Two strings that contain the same parameter are equal.
+        // The outline makes two strings equal if they contain the same parameter.
         let outline = Some(format!("${{{name}}}").into());
         let cause = Cause { candidates, outline, ..Cause::new(format!("parameter `{name}` has no value"), at) };
         HclValue::because(&Arc::new(cause), at)

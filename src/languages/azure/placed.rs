@@ -1,4 +1,4 @@
-//! The resources that a deployment declares, one for each loop iteration, with their names.
+//! Evaluates the resources that a deployment declares, one for each loop iteration, with their names.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub(super) struct LoopedResource {
 struct Around {
     names: AzureNames,
     conditions: Vec<AzureExpr>,
-    /// `deployment.` for resources of a nested template.
+    /// The address prefix, such as `deployment.` for resources of a nested template.
     prefix: String,
 }
 
@@ -41,7 +41,7 @@ impl AzureDeployment<'_> {
         if let Some(placed) = self.placed.get() {
             return placed.clone();
         }
-        // An expression that looks up a resource by name cannot use the names that are being computed.
+        // While names are computed, an expression cannot look up a resource by its name.
         if self.is_placing.replace(true) {
             return Rc::default();
         }
@@ -50,7 +50,7 @@ impl AzureDeployment<'_> {
             self.place(declared, &Around::default(), &mut all);
         }
         self.is_placing.set(false);
-        // Values that were evaluated meanwhile did not know the resources, so they are dropped.
+        // Values that were evaluated in the meantime could not use the resources, so they are dropped.
         self.known.borrow_mut().retain(|_, value| value.is_none());
         self.referred.take();
         distinguish(&mut all);

@@ -1,4 +1,5 @@
-//! Expressions of templates and of Bicep have the same form. A Bicep operator is a call of the corresponding function.
+//! Defines the expressions of templates and of Bicep, which have the same form. A Bicep operator is a call of the
+//! corresponding function.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use super::expression::of_text;
 use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, NamedExpr, NestedDeployment};
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
-/// Limit on nested deployments.
+/// The limit on nested deployments.
 const DEEPEST: usize = 12;
 
 /// Resource type of a deployment.
@@ -28,7 +28,7 @@ fn at<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
     entry(node, name).map(|entry| &entry.value)
 }
 
-/// Azure compares names regardless of case.
+/// Returns the entry with a name. Azure compares names regardless of case.
 fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n NodeEntry> {
     node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(name))
 }
@@ -114,7 +114,7 @@ fn members(entry: &NodeEntry) -> Vec<AzureEntry> {
     vec![AzureEntry { key: of_text(&entry.key, entry.key_span), value: expression(&entry.value) }]
 }
 
-/// `{"name": "disks", "count": 2, "input": …}` creates a list of that name.
+/// Parses `{"name": "disks", "count": 2, "input": …}`, which creates a list of that name.
 fn copied(node: &Node) -> Option<AzureEntry> {
     let name = at(node, "name")?;
     let header = Arc::new(repeated(node)?);

@@ -1,4 +1,4 @@
-//! IP addresses and networks.
+//! Defines IP addresses and networks.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str) -> Result<IpAddr, String> {
     }
 }
 
-/// An IPv4-mapped IPv6 address equals the IPv4 address.
+/// Returns true if two addresses are equal. An IPv4-mapped IPv6 address equals the IPv4 address.
 pub(super) fn same(a: IpAddr, b: IpAddr) -> bool {
     a.to_canonical() == b.to_canonical()
 }

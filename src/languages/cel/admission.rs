@@ -207,7 +207,7 @@ impl<'a> Translation<'a> {
         Ok(format!("({})", parts.join(sign)))
     }
 
-    /// Translates a value in which null stands for a missing value.
+    /// Translates a value. A missing value becomes null.
     fn nullable(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
         match self.path(it)? {
             Some(path) => Ok(format!("{path}.orValue(dyn(null))")),
@@ -304,7 +304,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Resource quantities can be numbers in a manifest and are strings in a cluster.
+    /// Refuses resource quantities, because they can be numbers in a manifest and are strings in a cluster.
     fn refuse_amounts(&mut self, it: &Expr) -> Result<(), String> {
         match self.path(it)? {
             Some(path) if path.contains("limits") || path.contains("requests") => Err(format!(
@@ -370,7 +370,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// A macro over a missing list has no members.
+    /// Translates a macro. A missing list counts as an empty one.
     fn walk(&mut self, of: &Expr, name: &str, arguments: &[Expr], guards: &mut Vec<String>) -> Translated {
         let over = match self.path(of)? {
             Some(path) => format!("{path}.orValue([])"),

@@ -1,4 +1,4 @@
-//! The budget for evaluating an expression.
+//! Defines the budget for evaluating an expression.
 
 /// Limits the cost of an expression, for any expression and input.
 #[derive(Debug, Clone)]
@@ -7,14 +7,14 @@ pub(crate) struct CelBudget {
     bytes: u64,
 }
 
-/// Error: the budget is exhausted.
+/// The error for an exhausted budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
-/// Limit on visited nodes and on compared elements and bytes: a few milliseconds.
+/// The limit on visited nodes and on compared elements and bytes: a few milliseconds.
 const STEPS: u64 = 1_000_000;
 
-/// Limit on the size of all values of an evaluation.
+/// The limit on the size of all values of an evaluation.
 const BYTES: u64 = 8 << 20;
 
 impl CelBudget {

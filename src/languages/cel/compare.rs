@@ -18,7 +18,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the condition holds for this value.
+    /// Returns true if the condition holds for this value.
     pub(crate) fn holds(&self, value: &CelValue) -> bool {
         self.values.iter().any(|known| same(known, value)) == self.is_one_of
     }

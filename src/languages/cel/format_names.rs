@@ -1,4 +1,4 @@
-//! Kubernetes formats of names: `format.dns1123Label().validate(name)`.
+//! Checks names against the formats of Kubernetes: `format.dns1123Label().validate(name)`.
 
 use super::location::ExprLocation;
 use super::time::Timestamp;

@@ -1,4 +1,4 @@
-//! String and bytes literals: quotes, prefixes and escapes.
+//! Parses string and bytes literals: quotes, prefixes and escapes.
 
 use super::Problem;
 use super::lexer::TokenKind;

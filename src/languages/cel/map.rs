@@ -1,4 +1,4 @@
-//! Maps of the expression language, sorted so that macros over them are reproducible.
+//! Defines maps of the expression language, sorted so that macros over them are reproducible.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -108,7 +108,7 @@ impl Program {
         Ok(Program { node, result, names, written: expression, said })
     }
 
-    /// Converts a result to the number that a record stands for.
+    /// Makes the program return a number if its result is a record that has one.
     #[must_use]
     pub(crate) fn into_number(self) -> Program {
         let Program { node, result, names, written, said } = self;

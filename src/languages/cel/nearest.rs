@@ -2,7 +2,7 @@
 
 use crate::diagnostic::distance;
 
-/// Limit on the compared letters.
+/// The limit on the compared letters.
 const LONGEST: usize = 64;
 
 /// Returns the most similar name, if it is similar enough to be a typing error.
@@ -41,7 +41,7 @@ fn is_slip(name: &str, candidate: &str) -> bool {
     }
 }
 
-/// Whether one name is the other with a prefix or suffix: `model_name` for `model`.
+/// Returns true if one name is the other with a prefix or suffix: `model_name` for `model`.
 fn shares_a_word(name: &str, candidate: &str) -> bool {
     let (long, short) = if name.len() > candidate.len() { (name, candidate) } else { (candidate, name) };
     short.len() >= 4 && (long.starts_with(short) || long.ends_with(short))

@@ -1,4 +1,4 @@
-//! Values with their own types: quantities, addresses, URLs, versions and name formats.
+//! Defines values with their own types: quantities, addresses, URLs, versions and name formats.
 
 use std::fmt;
 

@@ -76,7 +76,7 @@ fn with_candidates(
         return Some(Ok(with_beginning(operator, left, right, unknown)));
     }
     let other = if on_left { right } else { left };
-    // A known beginning may decide.
+    // The known beginning of a string may decide the comparison.
     let is_text = matches!((operator, other), (Operator::Equal | Operator::NotEqual, CelValue::Text(_)));
     if unknown.beginning.is_some()
         && (is_text || on_left && matches!((operator, other), (Operator::In, CelValue::List(_))))
@@ -208,11 +208,11 @@ fn mixed_order(double: f64, integer: i128) -> Option<Ordering> {
     if double.is_nan() {
         return None;
     }
-    // Both are in range: the integer has 64 bits, and a double beyond them is larger than any integer.
+    // A double of this size exceeds any 64-bit integer. Smaller ones fit into 128 bits.
     if double.abs() > 1e20 {
         return Some(if double > 0.0 { Ordering::Greater } else { Ordering::Less });
     }
-    // If a double cannot distinguish neighboring integers, the comparison cannot either.
+    // A double of this size cannot distinguish neighboring integers, so both count as equal.
     if integer as f64 == double && integer.unsigned_abs() > 1 << 62 {
         return Some(Ordering::Equal);
     }

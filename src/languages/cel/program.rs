@@ -1,4 +1,4 @@
-//! A program: an expression with resolved names and types.
+//! Defines a program: an expression with resolved names and types.
 
 use std::ops::Range;
 use std::sync::Arc;

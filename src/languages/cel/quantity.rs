@@ -1,4 +1,4 @@
-//! Kubernetes quantities: `1.5Gi`, `500m`, `2e3`. They are exact to a billionth, as in Kubernetes.
+//! Defines Kubernetes quantities: `1.5Gi`, `500m`, `2e3`. They are exact to a billionth, as in Kubernetes.
 
 use std::fmt;
 

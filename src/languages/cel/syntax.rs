@@ -1,4 +1,4 @@
-//! The expression tree.
+//! Defines the expression tree.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) enum ExprKind {
     Double(f64),
     Text(Arc<str>),
     Bytes(Arc<[u8]>),
-    /// `rooted`: written with a leading dot, so that no local name hides it.
+    /// A name. `rooted` is true if it has a leading dot, so that no local name hides it.
     Name {
         name: Arc<str>,
         rooted: bool,
@@ -101,7 +101,7 @@ impl Operator {
         }
     }
 
-    /// Whether it compares the order of two values.
+    /// Returns true if it compares the order of two values.
     pub(super) fn is_order(self) -> bool {
         matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
     }
@@ -182,7 +182,7 @@ pub(super) fn names(expression: &Expr, into: &mut Vec<Vec<Arc<str>>>) {
     match path(expression) {
         Some(names) => into.push(names),
         None => {
-            // A function may read more than its arguments.
+            // A call is recorded as a name, because a function may read more than its arguments.
             if let ExprKind::Call { of: None, name, .. } = &expression.kind {
                 into.push(vec![format!("{}()", name.text).into()]);
             }

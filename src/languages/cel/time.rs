@@ -1,4 +1,4 @@
-//! Durations and timestamps: exact to the nanosecond, without a clock.
+//! Defines durations and timestamps: exact to the nanosecond, without a clock.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl CelDuration {
         i128::from(self.seconds) * NANOS + i128::from(self.nanos)
     }
 
-    /// `1h30m`, `-1.5s`, `300ms`.
+    /// Parses durations such as `1h30m`, `-1.5s` and `300ms`.
     pub(super) fn parse(text: &str) -> Option<CelDuration> {
         CelDuration::from_nanos(duration(text)?)
     }

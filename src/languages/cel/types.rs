@@ -1,4 +1,4 @@
-//! Types of values in the expression language.
+//! Defines types of values in the expression language.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub(crate) struct RecordSchema {
     /// Number by which the host identifies the kind.
     pub(crate) number_of_kind: usize,
     pub(crate) fields: Vec<SchemaField>,
-    /// The field that stands for the record in arithmetic.
+    /// The field whose value is used if the record is used as a number.
     pub(crate) number: Option<usize>,
     /// Whether its fields are facts.
     pub(crate) has_facts: bool,
@@ -71,7 +71,7 @@ impl CelType {
         CelType::Map(Box::new(key), Box::new(value))
     }
 
-    /// Whether a value of this type is accepted for the other type.
+    /// Returns true if a value of this type is accepted for the other type.
     pub(super) fn suits(&self, wanted: &CelType) -> bool {
         match (self, wanted) {
             (CelType::Any, _) | (_, CelType::Any) => true,
@@ -85,7 +85,7 @@ impl CelType {
         matches!(self, CelType::Integer | CelType::Unsigned | CelType::Double)
     }
 
-    /// Whether `==` between the two types can be true.
+    /// Returns true if `==` between the two types can be true.
     pub(super) fn may_equal(&self, other: &CelType) -> bool {
         match (self, other) {
             (CelType::Null, _) | (_, CelType::Null) => true,

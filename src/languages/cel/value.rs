@@ -1,4 +1,4 @@
-//! Values of the expression language.
+//! Defines values of the expression language.
 
 use std::sync::Arc;
 
@@ -152,7 +152,7 @@ impl UnknownValue {
         UnknownValue { why: why.into(), span, about: UnknownSubject::Fact, candidates: Vec::new(), beginning: None }
     }
 
-    /// Whether the known beginning excludes this string.
+    /// Returns true if the known beginning excludes this string.
     pub(super) fn excludes(&self, value: &CelValue) -> bool {
         match (&self.beginning, value) {
             (Some(beginning), CelValue::Text(text)) => !text.starts_with(&**beginning),

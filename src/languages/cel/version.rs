@@ -1,4 +1,4 @@
-//! Semantic versions, ordered by their specification.
+//! Defines semantic versions, ordered by their specification.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -28,7 +28,7 @@ impl SemanticVersion {
         parts.next().is_none().then_some(SemanticVersion { numbers, before, build })
     }
 
-    /// Also accepts `v1.2` and `01.02.3`.
+    /// Parses a version, and also accepts `v1.2` and `01.02.3`.
     pub(super) fn parse_leniently(text: &str) -> Option<SemanticVersion> {
         let text = text.trim_start_matches('v');
         let end = text.find(['-', '+']).unwrap_or(text.len());

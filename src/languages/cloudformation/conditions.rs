@@ -10,7 +10,7 @@ use super::evaluate::{LoopNames, function};
 use super::stack::{ConditionResult, StackInstance};
 
 impl StackInstance<'_> {
-    /// Whether a named condition of the template holds.
+    /// Returns whether a named condition of the template holds.
     pub(super) fn holds(&self, name: &str, at: Span) -> ConditionResult {
         let refused = |why: String| Err(Arc::new(Cause { refused: true, ..Cause::new(why, at) }));
         match self.conditions.borrow().get(name) {
@@ -27,7 +27,7 @@ impl StackInstance<'_> {
         holds
     }
 
-    /// Whether a condition expression holds.
+    /// Returns whether a condition expression holds.
     pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> ConditionResult {
         let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
         let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is not a condition") };

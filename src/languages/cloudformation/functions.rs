@@ -1,4 +1,4 @@
-//! Functions of templates, except `Ref`, `Fn::If` and `Fn::Sub`.
+//! Implements functions of templates, except `Ref`, `Fn::If` and `Fn::Sub`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::stack::{ConditionResult, StackInstance};
 
 /// Limit of AWS on the blocks of one call.
 const MOST_BLOCKS: u32 = 256;
-/// Limit on the candidates of a lookup, beyond which they are of no use.
+/// The limit on the candidates of a lookup, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 64;
 
 impl StackInstance<'_> {

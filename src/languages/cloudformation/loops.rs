@@ -1,4 +1,4 @@
-//! `Fn::ForEach`: a loop that creates entries of a section, one for each member of a collection.
+//! Evaluates `Fn::ForEach`: a loop that creates entries of a section, one for each member of a collection.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) const LOOP: &str = "Fn::ForEach::";
 /// Steps of one iteration. A stack has at most 500 resources, but nested loops can create any number.
 const TURN: u64 = 200;
 
-/// Limit on nested loops, above that of AWS.
+/// The limit on nested loops, above that of AWS.
 const DEEPEST: usize = 6;
 
 impl StackInstance<'_> {

@@ -1,4 +1,4 @@
-//! Parameters: their values, else their defaults.
+//! Evaluates parameters: their values, else their defaults.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl StackInstance<'_> {
     }
 }
 
-/// `NoEcho: "true"`
+/// Returns whether a parameter is secret: `NoEcho: "true"`.
 fn flag(declared: &Node) -> Option<bool> {
     Some(declared.text_at("NoEcho")?.eq_ignore_ascii_case("true"))
 }

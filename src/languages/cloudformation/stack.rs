@@ -1,4 +1,4 @@
-//! A template with its parameters: its resources, its outputs and its nested stacks.
+//! Evaluates a template with its parameters: its resources, its outputs and its nested stacks.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,7 +13,7 @@ use crate::source::Span;
 use super::evaluate::LoopNames;
 use super::template::CloudTemplate;
 
-/// Limit on nested stacks, far above what real templates nest.
+/// The limit on nested stacks, far above what real templates nest.
 const DEEPEST: usize = 12;
 
 /// Types that are nested stacks, with the property for the location of their template.
@@ -51,7 +51,7 @@ pub(crate) struct StackInstance<'l> {
     /// Evaluated conditions. `None` marks a condition under evaluation: a second use means that it depends on itself.
     pub(super) conditions: RefCell<HashMap<Arc<str>, Option<ConditionResult>>>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
-    /// Stacks of which an output is under evaluation.
+    /// Stacks with an output that is being evaluated.
     asked: RefCell<HashSet<Arc<str>>>,
     /// Resources that were referenced since this was cleared.
     pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
@@ -188,7 +188,7 @@ impl<'l> StackInstance<'l> {
         if !self.asked.borrow_mut().insert(entry.key.clone()) {
             return Some(HclValue::refused(format!("the stack `{stack}` depends on itself"), at));
         }
-        // References of the stack's own parameters do not belong to the resource that uses the output.
+        // References in the nested stack's parameters do not belong to the resource that uses the output.
         let before = self.referred.take();
         let found = self.resource(&entry, &names);
         *self.referred.borrow_mut() = before;
@@ -203,7 +203,7 @@ impl<'l> StackInstance<'l> {
     }
 }
 
-/// Resources of a nested stack exist only if the stack does.
+/// Returns a resource of a nested stack, which exists only if the stack does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) => Presence::Never(*span),

@@ -1,4 +1,4 @@
-//! `Fn::Sub`.
+//! Evaluates `Fn::Sub`.
 
 use crate::languages::document::{DocData, joined};
 use crate::languages::hcl::value::HclValue;
@@ -38,7 +38,7 @@ enum TextPart<'t> {
     Name(&'t str),
 }
 
-/// `${name}` is replaced, and `${!name}` is an escaped `${name}`.
+/// Splits a string at its names. `${name}` is replaced, and `${!name}` is an escaped `${name}`.
 fn parts(text: &str) -> Vec<TextPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

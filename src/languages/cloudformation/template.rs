@@ -1,4 +1,4 @@
-//! The sections of a template.
+//! Defines the sections of a template.
 
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;

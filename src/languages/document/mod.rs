@@ -1,5 +1,5 @@
-//! The common form of documents that declare resources, in any language: a tree of known and unknown values with
-//! places, and the resources.
+//! Defines the common form of documents that declare resources, in any language: a tree of known and unknown values
+//! with places, and the resources.
 //!
 //! Languages that are written as data (cloud templates) are evaluated to this form, and the resource definitions are
 //! applied to it. An unknown value has its cause. It is never replaced by a default of its type.

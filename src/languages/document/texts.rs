@@ -1,4 +1,4 @@
-//! Strings that are partly known.
+//! Defines strings that are partly known.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::Span;
 
-/// A string with more candidates is only unknown.
+/// The limit on candidates. A string with more of them has none.
 const MOST_CANDIDATES: usize = 16;
 
 /// Joins strings with a separator. If only one of them is unknown, the result has a candidate for each of its

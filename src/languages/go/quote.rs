@@ -1,4 +1,4 @@
-//! Quoting and unquoting of strings as in Go.
+//! Quotes and unquotes strings as Go does.
 
 use std::fmt::Write;
 
@@ -72,7 +72,8 @@ pub(crate) fn escape(letter: char, quote: char) -> Option<String> {
     })
 }
 
-/// Whether Go calls a character printable, approximately: no control characters, and no spaces except the plain one.
+/// Returns true if Go calls a character printable, approximately: no control characters, and no spaces except the
+/// plain one.
 fn is_shown(letter: char) -> bool {
     let hidden = letter.is_control()
         || (letter.is_whitespace() && letter != ' ')

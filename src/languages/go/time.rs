@@ -30,7 +30,7 @@ pub(crate) struct Civil {
 }
 
 impl Civil {
-    /// `ahead` is the offset from UTC in seconds.
+    /// Returns the date and time of day. `ahead` is the offset from UTC in seconds.
     pub(crate) fn of(seconds: i64, ahead: i64) -> Civil {
         let local = seconds + ahead;
         let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400));

@@ -1,6 +1,6 @@
 //! Parses the verbs of `printf`, such as `%-08.3f`, and applies their flags to numbers.
 
-/// Limit on the width, above any real text; a larger width is an attack.
+/// The limit on the width, above any real text; a larger width is an attack.
 pub(crate) const WIDEST: usize = 10_000;
 
 /// The part between a `%` and its letter.

@@ -1,4 +1,4 @@
-//! Truth and comparison of values as in Go.
+//! Decides about truth and equality of values as Go does.
 
 use super::failure::TemplateFailure;
 use super::text::TemplateCause;
@@ -6,7 +6,7 @@ use super::value::{GoKind, GoValue};
 
 const DEEPEST: usize = 64;
 
-/// Whether a value counts as true, or the cause if it is unknown.
+/// Returns whether a value counts as true, or the cause if it is unknown.
 pub(crate) fn truth(value: &GoValue) -> Result<bool, TemplateCause> {
     Ok(match &value.kind {
         GoKind::Nil | GoKind::NilInside => false,
@@ -50,7 +50,7 @@ fn incompatible(a: &GoValue, b: &GoValue) -> TemplateFailure {
     format!("incompatible types for comparison: {} and {}", a.type_name(), b.type_name()).into()
 }
 
-/// `eq`: whether the first value equals any of the others.
+/// Implements `eq`: whether the first value equals any of the others.
 pub(crate) fn equal(first: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     if others.is_empty() {
         return Err("missing argument for comparison".into());
@@ -83,7 +83,7 @@ fn one(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     })
 }
 
-/// `lt`.
+/// Implements `lt`: whether the first value is less than the second one.
 pub(crate) fn less(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     if let Some(cause) = a.cause().or(b.cause()) {
         return Err(cause.clone().into());
@@ -102,7 +102,7 @@ pub(crate) fn less(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     })
 }
 
-/// `reflect.DeepEqual`; unknown if an unknown value decides.
+/// Compares like `reflect.DeepEqual`. The result is unknown if an unknown value decides.
 pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     let mut unknown = None;
     let known = deep(a, b, 0, &mut unknown)?;

@@ -1,7 +1,7 @@
-//! Renders templates: Go's `text/template`, with unknown values.
+//! Renders templates like Go's `text/template`, with unknown values.
 //!
-//! If a condition is unknown, both branches are rendered. If their texts are equal, nothing is lost. If only one branch
-//! has text, that text is doubtful. If both are one line, a hole replaces them.
+//! If a condition is unknown, both branches are rendered. If their results are equal, the condition does not matter.
+//! If only one branch has text, that text is doubtful. If both are one line, a hole replaces them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -19,18 +19,18 @@ use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpress
 use super::text::{TemplateCause, Text, TextOrigin, TextWriter};
 use super::value::{GoKind, GoValue, Heap, MapEntries};
 
-/// Limit on the steps of one rendering; the largest public charts use 2% of it.
+/// The limit on the steps of one rendering; the largest public charts use 2% of it.
 const MOST_STEPS: u64 = 1_500_000;
-/// Limit on the bytes of one rendering, because many run at once.
+/// The limit on the bytes of one rendering, because many run at once.
 const MOST_BYTES: usize = 32 << 20;
-/// Factor by which text grows when it is parsed, in bytes per byte.
+/// The factor by which text grows when it is parsed, in bytes per byte.
 pub(super) const PARSED: usize = 16;
-/// Limit on nested templates, blocks and parentheses. The stack of a rendering is large enough for more.
+/// The limit on nested templates, blocks and parentheses. The stack of a rendering is large enough for more.
 const DEEPEST: usize = 600;
 
-/// Bytes that functions read for one step.
+/// The bytes that functions read for one step.
 pub(super) const BYTES_PER_STEP: u64 = 128;
-/// Limit on the nesting of values that functions read.
+/// The limit on the nesting of values that functions read.
 const DEEPEST_VALUE: usize = 64;
 
 /// All templates of a chart by name.
@@ -43,13 +43,13 @@ pub(crate) struct TemplateEvaluator<'a> {
     pub(super) templates: Rc<TemplatesByName>,
     pub(crate) heap: Heap,
     missing: MissingTemplate<'a>,
-    /// Values that `required` demands and that are not set.
+    /// Values that `required` requests and that are not set.
     pub(crate) wanted: Vec<String>,
-    /// Unknown conditions of which only one branch was rendered.
+    /// Unknown conditions for which only one branch was rendered.
     pub(crate) undecided: Vec<UnknownCondition>,
     steps: Cell<u64>,
     depth: usize,
-    /// Causes by which the current action may not be executed.
+    /// The reasons why the current action may not be executed.
     doubts: Vec<TemplateCause>,
     /// Place of the current action.
     pub(super) at: Option<TextOrigin>,
@@ -63,7 +63,7 @@ struct Frame<'t> {
     certain: usize,
 }
 
-/// An unknown condition of which one branch is omitted.
+/// An unknown condition for which one branch is omitted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UnknownCondition {
     pub(crate) at: Span,
@@ -317,7 +317,7 @@ impl<'a> TemplateEvaluator<'a> {
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
         let at = self.place(frame, &branch.pipeline.range);
         let is_blank = |text: &Text| text.as_str().trim().is_empty();
-        // The text must not be more than a value, because a text with a key may be anything.
+        // The result must be a plain value, because a text with a key may be anything.
         let is_line = |text: &Text| !text.as_str().contains('\n') && !text.as_str().contains(": ");
         let start = out.len();
         match (first, second) {
@@ -444,7 +444,7 @@ impl<'a> TemplateEvaluator<'a> {
         Ok(())
     }
 
-    /// Renders one iteration to represent those of an unknown list.
+    /// Renders one iteration, which represents the iterations over an unknown list.
     fn unknown_rounds(
         &mut self,
         branch: &Branch,
@@ -708,7 +708,8 @@ impl<'a> TemplateEvaluator<'a> {
             value = self.operand(word, dot, frame)?;
             match truth(&value) {
                 Ok(decides) if decides == is_or => {
-                    // An earlier unknown argument could also have decided, with the same truth value.
+                    // An earlier unknown argument could also have decided. The result has the same truth value in both
+                    // cases.
                     return Ok(match unknown {
                         Some(_) => is_or.into(),
                         None => value,

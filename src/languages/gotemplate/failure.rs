@@ -1,10 +1,10 @@
-//! Reasons why a template cannot be rendered.
+//! Defines reasons why a template cannot be rendered.
 
 use super::text::TemplateCause;
 
 #[derive(Debug, Clone)]
 pub(crate) enum TemplateFailure {
-    /// Error message of Go or of a function.
+    /// Go or a function refuses the template, with this error message.
     Refused(String),
     /// The result is unknown.
     Unknown(TemplateCause),

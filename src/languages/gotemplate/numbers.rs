@@ -2,7 +2,7 @@
 
 use crate::languages::yaml::scalar;
 
-/// An integer in any of Go's spellings, as `strconv.ParseInt` reads it with base 0.
+/// Returns an integer in any of Go's spellings, as `strconv.ParseInt` reads it with base 0.
 pub(super) fn parse_int(text: &str) -> Option<i64> {
     i64::try_from(scalar::integer(&text.replace('_', ""))?).ok()
 }

@@ -7,7 +7,7 @@ use super::lexer::{self, PlacedToken, TemplateToken};
 use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
-/// Limit on nested parentheses and blocks, above any real template.
+/// The limit on nested parentheses and blocks, above any real template.
 const DEEPEST: usize = 100;
 
 /// A syntax error and its place.
@@ -294,7 +294,7 @@ impl Parser<'_> {
         let mut reader = Reader { words, at: 0, range: range.clone(), parser: self, depth: 0 };
         let (variables, assigns) = reader.declarations(ranges)?;
         if !assigns {
-            // The variables can be used only after the pipeline.
+            // The pipeline is parsed first, because it cannot use the variables that it assigns.
             let pipeline = reader.commands(context)?;
             self.variables.extend(variables.iter().cloned());
             return Ok(Pipeline { range, assigns, variables, commands: pipeline });
@@ -452,7 +452,7 @@ impl Reader<'_, '_, '_> {
         self.chain(term, range.start)
     }
 
-    /// A string in a template has a place in the file.
+    /// Returns a string of the template, with its place in the file.
     fn written(&self, text: &str, range: &Range<usize>) -> Text {
         let (start, end) = (range.start + 1, range.end - 1);
         match self.parser.text.get(start..end) == Some(text) {

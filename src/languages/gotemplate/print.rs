@@ -8,7 +8,7 @@ use super::numbers;
 use super::text::{TemplateCause, Text, TextWriter};
 use super::value::{GoKind, GoValue};
 
-/// Limit on depth, because mappings may contain themselves.
+/// The limit on depth, because mappings may contain themselves.
 const DEEPEST: usize = 64;
 
 /// Formats a value like `%v`. An unknown value becomes a hole, and strings keep their origins.
@@ -74,8 +74,8 @@ pub(crate) fn text(value: &GoValue) -> Result<Text, TemplateFailure> {
     Ok(writer.finish())
 }
 
-/// `print` writes a space between two values that are not strings. `println` writes a space between all, and a line
-/// end.
+/// Implements `print` and `println`. `print` writes a space between two values that are not strings. `println` writes
+/// a space between all values, and a line end.
 pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFailure> {
     let mut writer = TextWriter::default();
     for (number, value) in values.iter().enumerate() {
@@ -92,7 +92,7 @@ pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFail
     Ok(writer.finish())
 }
 
-/// `printf`.
+/// Implements `printf`.
 pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, TemplateFailure> {
     if let Some(cause) = pattern.hole() {
         return Err(TemplateFailure::Unknown(cause.clone()));

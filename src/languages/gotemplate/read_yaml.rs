@@ -41,7 +41,7 @@ fn of_text(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     Reader { text: text.as_str(), place: &place, heap, elsewhere: None }.document(heap.file())
 }
 
-/// `fromYaml`: the mapping contains the error message.
+/// Implements `fromYaml`. If the text is invalid, the mapping contains the error message.
 pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let wrong = |why: String| heap.map(super::evaluate::entries([("Error".to_owned(), why.into())]));
     Ok(match of_text(text, heap) {
@@ -58,7 +58,7 @@ pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailu
     })
 }
 
-/// `fromYamlArray`.
+/// Implements `fromYamlArray`.
 pub(super) fn list(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     match of_text(text, heap) {
         Ok(value @ GoValue { kind: GoKind::List(_), .. }) => Ok(value),
@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `by` is the start of the document.
+    /// Converts a node to a value. `by` is the start of the document.
     fn value(&self, node: &Node, by: u32) -> Result<GoValue, TemplateFailure> {
         if let Some((sources, file)) = self.elsewhere
             && node.span.file != file
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Ok(GoValue { origin: (self.place)(span).map(|origin| TextOrigin::whole(origin.span)), ..value })
     }
 
-    /// Keys are strings, whatever they look like.
+    /// Converts a key. Every key becomes a string.
     fn key(&self, text: &Arc<str>, span: Span) -> Arc<str> {
         let is_quoted = self.text.get(span.range()).is_some_and(|raw| raw.starts_with(['"', '\'']));
         if is_quoted {

@@ -1,4 +1,4 @@
-//! The syntax tree of a template.
+//! Defines the syntax tree of a template.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Whether it contains only spaces and comments, so that it replaces no other template.
+    /// Returns true if it contains only spaces and comments, so that it replaces no other template.
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| match node {
             TemplateNode::Text(range) => {

@@ -1,4 +1,4 @@
-//! Text with the origins of its parts. It knows the place of each part, the unknown parts, and the parts that may not
+//! Defines text with the origins of its parts: the place of each part, the unknown parts, and the parts that may not
 //! exist.
 
 use std::rc::Rc;
@@ -22,7 +22,7 @@ impl TextOrigin {
 /// Reason why something is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TemplateCause {
-    /// A word or two that represent it in text.
+    /// One or two words that represent the unknown value in text.
     pub(crate) label: Rc<str>,
     pub(crate) why: Rc<str>,
 }
@@ -179,7 +179,7 @@ impl Text {
         Some(Span { end: from.span.start.saturating_add(length).min(from.span.end), ..from.span })
     }
 
-    /// Whether the text is not empty, whatever its unknown parts are.
+    /// Returns true if the text is certainly not empty, regardless of its unknown parts.
     pub(crate) fn is_surely_filled(&self) -> bool {
         let holes: usize = self.holes().iter().map(|hole| hole.end - hole.start).sum();
         let doubts: usize = self.doubts().iter().map(|hole| hole.end - hole.start).sum();

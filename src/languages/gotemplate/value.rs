@@ -1,4 +1,4 @@
-//! The values of templates: Go values with their places.
+//! Defines the values of templates: Go values with their places.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
@@ -23,11 +23,11 @@ pub(crate) struct GoValue {
 #[derive(Debug, Clone)]
 pub(crate) enum GoKind {
     Nil,
-    /// Nil in a mapping or a list: unlike `Nil`, it has no fields.
+    /// A nil in a mapping or a list. Unlike `Nil`, it has no fields.
     NilInside,
     Flag(bool),
     Int(i64),
-    /// Go distinguishes this type from `int`.
+    /// An `int64`, which Go distinguishes from `int`.
     Int64(i64),
     Float(f64),
     Text(Text),
@@ -46,7 +46,7 @@ pub(crate) trait TemplateObject: Debug {
     }
     /// Returns a field or the result of a method; `None` if the name does not exist.
     fn field(&self, name: &str, arguments: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>>;
-    /// Whether a field is a method, which takes arguments.
+    /// Returns true if a field is a method, which takes arguments.
     fn is_method(&self, _name: &str) -> bool {
         false
     }
@@ -140,9 +140,8 @@ impl Drop for Heap {
 }
 
 impl Heap {
-    /// Creates a heap with an approximate limit in bytes.
-    ///
-    /// `file` stands for texts that are parsed and are not files.
+    /// Creates a heap with an approximate limit in bytes. Spans of parsed texts that are not files use the number
+    /// `file`.
     pub(crate) fn new(bytes: usize, file: FileId) -> Self {
         Heap { maps: RefCell::default(), left: Cell::new(bytes), file }
     }
@@ -201,7 +200,7 @@ impl Heap {
         Ok(GoKind::List(List { items: items.into(), depth }).into())
     }
 
-    /// Each item is paid for before the next one is created.
+    /// Creates a list of strings. The cost of each item is counted before the next one is created.
     pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<GoValue, TemplateFailure> {
         const EACH: usize = 64;
         let mut all = Vec::new();
@@ -276,7 +275,7 @@ impl GoValue {
         matches!(self.kind, GoKind::Nil | GoKind::NilInside)
     }
 
-    /// Converts to the result of a pipeline, in which every kind of nil is the same.
+    /// Converts a value to the result of a pipeline, in which all kinds of nil are equal.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self.kind {
@@ -290,7 +289,7 @@ impl GoValue {
     pub(super) fn weight(&self, levels: usize, most: usize) -> usize {
         const EACH: usize = 16;
         let mut sum = EACH;
-        // Returns `None` above the limit.
+        // The closure returns `None` above the limit.
         let mut add = |key: usize, item: &GoValue| {
             sum = sum.saturating_add(key);
             let left = most.checked_sub(sum)?;

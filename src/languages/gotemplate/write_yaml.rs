@@ -120,7 +120,7 @@ fn float(number: f64) -> String {
     }
 }
 
-/// Order of keys: numbers in keys by value, letters after other characters.
+/// Compares keys: numbers in keys by value, letters after other characters.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     use std::cmp::Ordering;
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

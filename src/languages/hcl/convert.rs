@@ -94,7 +94,7 @@ pub(crate) fn set_of(mut items: Vec<HclValue>) -> Vec<HclValue> {
     }
     let mut keyed: Vec<(Order, HclValue)> = items.into_iter().map(|item| (Order::of(&item), item)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
-    // An unknown value may equal anything, so two of them are never duplicates.
+    // An unknown value may equal any other value, so two unknown values are never duplicates.
     keyed.dedup_by(|a, b| a.0 == b.0 && a.1.is_wholly_known() && b.1.is_wholly_known());
     keyed.into_iter().map(|(_, item)| item).collect()
 }
@@ -171,7 +171,7 @@ fn spell(value: &HclValue, into: &mut String) {
     }
 }
 
-/// Whether two values are equal, including their types; `None` if an unknown value decides.
+/// Returns whether two values are equal, including their types; `None` if an unknown value decides.
 pub(crate) fn equal(a: &HclValue, b: &HclValue) -> Option<bool> {
     match (&a.data, &b.data) {
         (HclData::Unknown(_), _) | (_, HclData::Unknown(_)) => None,

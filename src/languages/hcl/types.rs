@@ -1,4 +1,4 @@
-//! Types of values, type constraints, and common types.
+//! Defines types of values, type constraints, and common types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ pub struct HclValue {
     depth: u8,
     /// Number of values in it, including itself; shared values count for each reference.
     weight: u32,
-    /// Whether it contains an unknown or sensitive value, which avoids walks through large values.
+    /// Whether it contains an unknown or sensitive value. The flag avoids walks through large values.
     open: bool,
     secret: bool,
 }
@@ -43,7 +43,8 @@ pub enum HclData {
     Tuple(Arc<Vec<HclValue>>),
     Map(Arc<ObjectMembers>),
     Object(Arc<ObjectMembers>),
-    /// Unknown, with the cause. Collections may have unknown members, and an unknown value may have known bounds.
+    /// An unknown value, with its cause. Collections may have unknown members, and an unknown value may have known
+    /// bounds.
     Unknown(Arc<Cause>),
 }
 
@@ -269,7 +270,7 @@ impl HclValue {
         }
     }
 
-    /// Whether it or a member is an expression that Terraform would refuse.
+    /// Returns true if it or a member is an expression that Terraform would refuse.
     pub fn any_refused(&self) -> bool {
         if !self.open {
             return false;
@@ -287,12 +288,12 @@ impl HclValue {
         }
     }
 
-    /// Whether no part of it is unknown at any depth.
+    /// Returns true if no part of it is unknown at any depth.
     pub fn is_wholly_known(&self) -> bool {
         self.any_cause().is_none()
     }
 
-    /// Whether it or a member is sensitive.
+    /// Returns true if it or a member is sensitive.
     pub fn any_sensitive(&self) -> bool {
         self.sensitive || self.secret
     }
@@ -383,7 +384,7 @@ impl HclValue {
     }
 }
 
-/// Values derived from the members alone.
+/// The properties of a collection that follow from its members.
 struct Size {
     depth: u8,
     weight: u32,

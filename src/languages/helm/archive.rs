@@ -6,10 +6,10 @@ use flate2::read::GzDecoder;
 
 use crate::source::normalize;
 
-/// Size limit of an archive; the largest public charts use 10% of it.
+/// The size limit of an archive; the largest public charts use 10% of it.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_FILES: usize = 5_000;
-/// Length of an archive's blocks.
+/// The length of an archive's blocks.
 const BLOCK: usize = 512;
 /// Position of each header field.
 const NAME: std::ops::Range<usize> = 0..100;

@@ -8,13 +8,13 @@ use crate::source::{FileId, SourceFiles, decoded, join};
 use super::archive;
 use super::ignored::Ignored;
 
-/// Limit on the files of a chart, above any real one.
+/// The limit on the files of a chart, above any real one.
 const MOST_FILES: usize = 5_000;
-/// Limit on nested directories and charts.
+/// The limit on nested directories and charts.
 const DEEPEST: usize = 16;
-/// Limit on dependencies, because their number can grow exponentially with depth.
+/// The limit on dependencies, because their number can grow exponentially with depth.
 const MOST_CHARTS: usize = 300;
-/// Limit on the bytes of all files that templates may read.
+/// The limit on the bytes of all files that templates may read.
 const MOST_BYTES: usize = 16 << 20;
 const BESIDE: &str = "file://";
 
@@ -73,7 +73,8 @@ impl Chart {
         Chart { values, ..self.clone() }
     }
 
-    /// Whether the chart uses values of this name: it has a default, a subchart has the name, or a template reads it.
+    /// Returns true if the chart uses values of this name: it has a default, a subchart has the name, or a template
+    /// reads it.
     pub(crate) fn takes(&self, sources: &SourceFiles, key: &str) -> bool {
         let asked = format!(".Values.{key}");
         let asks = |text: &str| {

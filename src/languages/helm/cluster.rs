@@ -1,4 +1,4 @@
-//! The cluster that charts are rendered for.
+//! Defines the cluster that charts are rendered for.
 
 /// Properties of the cluster that charts can query.
 #[derive(Debug, Clone)]
@@ -10,7 +10,7 @@ pub struct Cluster {
 }
 
 impl Default for Cluster {
-    /// The most common version on the clusters of large clouds (November 2026).
+    /// Returns the most common version on the clusters of large clouds (November 2026).
     fn default() -> Self {
         Cluster { version: "v1.34.0".to_owned(), interfaces: Vec::new() }
     }

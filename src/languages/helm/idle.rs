@@ -24,8 +24,8 @@ pub(crate) const IDLE_KINDS: &[&str] = &[
     "StorageClass",
 ];
 
-/// Whether each object of a template has one of these kinds. Each document must contain its kind, and none may come
-/// from a helper.
+/// Returns true if each object of a template has one of these kinds. Each document must contain its kind, and none
+/// may come from a helper.
 pub(crate) fn makes_only(text: &str, kinds: &[&str]) -> bool {
     let mut written = KIND.captures_iter(text).filter_map(|found| found.get(1)).peekable();
     written.peek().is_some()
@@ -33,7 +33,7 @@ pub(crate) fn makes_only(text: &str, kinds: &[&str]) -> bool {
         && !text.lines().any(may_print_object)
 }
 
-/// Indented text is part of the object around it.
+/// Returns true if a line may print an object. An indented line is part of the object around it.
 fn may_print_object(line: &str) -> bool {
     WHOLE_DOCUMENT.is_match(line) && !line.contains("indent ")
 }

@@ -1,10 +1,10 @@
-//! `.helmignore`: patterns for files that do not belong to the chart.
+//! Handles `.helmignore`: patterns for files that do not belong to the chart.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::source::{SourceFiles, join};
 
-/// Limit on rules, above any real file.
+/// The limit on rules, above any real file.
 const MOST: usize = 500;
 
 pub(super) struct Ignored {
@@ -24,7 +24,7 @@ impl Ignored {
         let path = join(directory, ".helmignore").unwrap_or_default();
         let bytes = sources.tree().read(&path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        // Helm adds this rule itself.
+        // Helm adds the rule `templates/.?*` itself.
         Ignored { rules: text.lines().chain(["templates/.?*"]).filter_map(rule).take(MOST).collect() }
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct ChartDocument {
     pub(crate) perhaps: Option<String>,
     /// Number of unknown values.
     pub(crate) holes: usize,
-    /// Reasons why lines of pods are unknown, which may contain anything.
+    /// Reasons why lines of pods are unknown. Such lines may request anything.
     pub(crate) gaps: Vec<String>,
 }
 
@@ -106,8 +106,8 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 
 static_regex!(static BORDER: Regex = r"(?:\A|\s*\n)---\s*");
 
-/// Whether Helm creates an object only to test a release, or never. The latter has an unknown hook, such as one of Helm
-/// 2.
+/// Returns true if Helm creates an object only to test a release, or never. Helm never creates an object with an
+/// unknown hook, such as one of Helm 2.
 fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
     const HOOK: &str = "helm.sh/hook";
     if !text.contains(HOOK) {
@@ -135,7 +135,7 @@ const HOOKS: [&str; 8] = [
     "post-rollback",
 ];
 
-/// Returns why lines of a document with pods are unknown, which may request anything.
+/// Returns the reasons why lines of a document with pods are unknown. Such lines may request anything.
 fn gaps(text: &Text) -> Vec<String> {
     if !text.as_str().contains("containers") {
         return Vec::new();
@@ -183,7 +183,7 @@ fn is_alone(all: &str, hole: &UnknownPart) -> bool {
     before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// Whether the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
+/// Returns true if the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
 fn is_within_brackets(all: &str, hole: &UnknownPart) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
     let after = all.get(hole.end..).unwrap_or_default().trim_start();

@@ -56,13 +56,13 @@ pub(crate) struct Rendering {
     pub(crate) missing: Vec<MissingChart>,
     /// Whether its templates include a template of a missing chart.
     pub(crate) includes_missing: bool,
-    /// Unknown conditions of which only one branch is in the documents, each with the path of its template.
+    /// Unknown conditions for which the documents contain only one branch, each with the path of its template.
     pub(crate) undecided: Vec<(String, UnknownCondition)>,
     /// Number of steps spent.
     pub(crate) steps: u64,
 }
 
-/// `layers` are values in addition to the chart's own; the last layer wins.
+/// Renders a chart. `layers` are values in addition to the chart's own; the last layer has precedence.
 pub(crate) fn render(
     sources: &SourceFiles,
     chart: &chart::Chart,

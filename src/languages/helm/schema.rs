@@ -1,4 +1,4 @@
-//! `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
+//! Checks `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
 //!
 //! Keywords of JSON Schema that are not supported below, and a `$ref` to another file, are ignored.
 
@@ -7,16 +7,16 @@ use serde_json::{Map as Json, Value as Schema};
 
 use crate::languages::gotemplate::{GoKind, GoValue};
 
-/// Limit on comparisons of a value with a schema, for all values of a chart.
+/// The limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;
-/// Limit on nested schemas.
+/// The limit on nested schemas.
 const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
-/// Limit on the size of a pattern, above any real one.
+/// The limit on the size of a pattern, above any real one.
 const PATTERN_BYTES: usize = 64 << 10;
 /// Cost of compiling a pattern, in comparisons.
 const PATTERN_COUNTS: usize = 500;
-/// Limit on reported violations per chart.
+/// The limit on reported violations per chart.
 const TOLD: usize = 3;
 
 /// Returns the violations of a chart's schema, each with the path of the value.
@@ -151,7 +151,7 @@ impl<'s> Judge<'s> {
         }
         if let Some(one) = list("oneOf") {
             let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
-            // An unknown value matches all of them.
+            // An unknown value matches all alternatives.
             if fits == 0 || fits > 1 && self.is_known(value) {
                 broken.push(format!("{at}: the value matches {fits} schemas, and must match exactly one"));
             }
@@ -173,7 +173,7 @@ impl<'s> Judge<'s> {
         broken.is_empty()
     }
 
-    /// Whether no part of it is unknown.
+    /// Returns true if no part of it is unknown.
     fn is_known(&mut self, value: &GoValue) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0

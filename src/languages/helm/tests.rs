@@ -30,7 +30,7 @@ fn refusal(template: &str) -> String {
     }
 }
 
-/// Whether the message reports an exceeded limit.
+/// Returns true if the message reports an exceeded limit.
 fn is_limit(why: &str) -> bool {
     ["exceeds the step limit", "exceeds the size limit", "nested too deeply"].iter().any(|limit| why.contains(limit))
 }

@@ -1,4 +1,5 @@
-//! Values of charts in layers: values of a parent for its subchart, global values, and values that a subchart exports.
+//! Handles values of charts in layers: values of a parent for its subchart, global values, and values that a subchart
+//! exports.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ fn copy(map: &GoMap, heap: &Heap) -> Done<GoMap> {
 }
 
 impl<'c> ChartDefaults<'c> {
-    /// `values` returns the default values of a chart.
+    /// Creates the tree of charts. `values` returns the default values of a chart.
     pub(super) fn new(
         loaded: &'c chart::Chart,
         values: &dyn Fn(&chart::Chart) -> Done<GoValue>,
@@ -91,7 +92,7 @@ impl<'c> ChartDefaults<'c> {
         Ok(())
     }
 
-    /// A chart may be a dependency several times under different names.
+    /// Applies the aliases of dependencies. A chart may be a dependency several times under different names.
     fn alias(&mut self, heap: &Heap) -> Done<()> {
         let fits = |dependency: &Dependency, chart: &ChartDefaults<'_>| {
             let version = chart.loaded.about.text_at("version").map_or("", |it| it);
@@ -246,7 +247,7 @@ fn flat_copy(map: &GoMap, heap: &Heap) -> GoMap {
     heap.new_map(map.borrow().clone())
 }
 
-/// Completes a mapping with the members of another.
+/// Adds the members of another mapping that a mapping lacks.
 fn tables(into: &GoMap, from: &GoMap, merge: bool, heap: &Heap) -> Done<()> {
     heap.spend(64)?;
     for (key, entry) in pairs(from) {

@@ -1,4 +1,4 @@
-//! Objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
+//! Defines objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -58,7 +58,7 @@ impl ChartMetadata {
     }
 }
 
-/// A version that is written as a number loses trailing zeros.
+/// Returns a version as Helm reads it. If it is written as a number, it loses trailing zeros.
 fn number(node: &Node, written: &str) -> String {
     match crate::languages::gotemplate::scalar(
         written,

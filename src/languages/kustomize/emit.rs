@@ -136,7 +136,7 @@ pub(super) fn json(value: &ObjectValue) -> serde_json::Value {
     }
 }
 
-/// Whether it is written over several lines.
+/// Returns true if it is written over several lines.
 fn is_collection(value: &ObjectValue) -> bool {
     match &value.data {
         ObjectData::Map(fields) => !fields.is_empty(),

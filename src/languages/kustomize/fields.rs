@@ -123,7 +123,7 @@ pub(super) fn add(specs: &mut Vec<FieldSpec>, spec: FieldSpec) -> bool {
     }
 }
 
-/// Limit on path length, above the depth of any object.
+/// The limit on path length, above the depth of any object.
 const LONGEST_PATH: usize = 128;
 
 /// The value to create for a missing field.

@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a kustomization generates from files and literals.
+//! Generates the ConfigMaps and Secrets of a kustomization from files and literals.
 
 use crate::source::{Span, to_base64};
 

@@ -1,4 +1,4 @@
-//! Identities of kinds and objects, and their comparison.
+//! Defines identities of kinds and objects, and their comparison.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

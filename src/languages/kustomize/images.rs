@@ -10,7 +10,7 @@ use super::value::{ObjectData, ObjectValue};
 pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), KustomizeError> {
     let name = entry.text_at("name").unwrap_or_default();
     let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{{}}-]*)?$");
-    // In kustomize, a name that is not a valid pattern matches nothing.
+    // As in kustomize, a name that is not a valid pattern matches no image.
     let Ok(pattern) = pattern(&text, entry.at) else { return Ok(()) };
     let mut change = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
@@ -34,7 +34,7 @@ pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[Field
     Ok(())
 }
 
-/// Every list with the name of a container list counts, at any place.
+/// Applies the change to all containers. Every list with the name of a container list counts, at any depth.
 fn in_containers(
     value: &mut ObjectValue,
     change: &mut dyn FnMut(&mut ObjectValue) -> Result<(), KustomizeError>,

@@ -191,7 +191,7 @@ fn layers(
     let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
     let mut written = match file {
         Some(file) => first(maker.documents(directory, file)?),
-        // The chart's own values are included again, so that inline values are merged over them.
+        // The chart's own values are included again, so that the inline values override them.
         None if inline.is_some() => own(maker, chart)?,
         None => None,
     };

@@ -1,4 +1,5 @@
-//! Strings that contain YAML, such as patches in a kustomization. Their places lead to the lines of the outer file.
+//! Handles strings that contain YAML, such as patches in a kustomization. Their places lead to the lines of the outer
+//! file.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! JSON patches (RFC 6902), as kustomize's library applies them.
+//! Applies JSON patches (RFC 6902) as kustomize's library does.
 
 use super::value::{ObjectData, ObjectValue};
 use super::{BuildBudget, KustomizeError};
@@ -121,7 +121,7 @@ fn add(object: &mut ObjectValue, path: &str, value: ObjectValue) -> Option<()> {
         ObjectData::Map(_) => parent.set(&key, value),
         ObjectData::List(items) if key == "-" => items.push(value),
         ObjectData::List(items) => {
-            // A value may be added after the last one.
+            // A new value may be added after the last one.
             let place = index(&key, items.len() + 1).filter(|place| *place <= items.len())?;
             items.insert(place, value);
         }

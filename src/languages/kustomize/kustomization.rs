@@ -55,7 +55,7 @@ pub(super) struct Kustomization {
 }
 
 impl Kustomization {
-    /// Returns `None` if the directory has no kustomization.
+    /// Reads the kustomization of a directory; returns `None` if there is none.
     pub(super) fn read(sources: &SourceFiles, directory: &str) -> Option<Result<Kustomization, KustomizeError>> {
         let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
         let path = found.first()?.clone();
@@ -143,7 +143,7 @@ fn file_in(sources: &SourceFiles, directory: &str, name: &str) -> Option<String>
     there.then_some(path)
 }
 
-/// Whether kustomize treats this as a URL rather than a path, or probably does.
+/// Returns true if kustomize treats this as a URL rather than a path, or probably does.
 pub(crate) fn is_remote(text: &str) -> bool {
     const STARTS: [&str; 8] =
         ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];

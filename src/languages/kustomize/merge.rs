@@ -1,6 +1,6 @@
-//! Strategic merge of a patch into an object, with kustomize's own behavior. List elements that a patch names come
-//! first, and `$patch: replace` has no effect in merged lists. Unknown directives (`$setElementOrder`, `$retainKeys`)
-//! stay as fields.
+//! Merges a patch into an object (strategic merge), with kustomize's own behavior. List elements that a patch names
+//! come first, and `$patch: replace` has no effect in merged lists. Unknown directives (`$setElementOrder`,
+//! `$retainKeys`) stay as fields.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::value::{MapField, ObjectData, ObjectValue};
 use super::{BuildBudget, KustomizeError};
 
 const DIRECTIVE: &str = "$patch";
-/// Limit on depth; parsed documents are less deep.
+/// The limit on depth; parsed documents are less deep.
 const DEEPEST: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) struct Merger<'m> {
 }
 
 impl Merger<'_> {
-    /// Returns `None` if the patch deletes the object.
+    /// Merges a patch into an object; returns `None` if the patch deletes it.
     pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, KustomizeError> {
         self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
     }
@@ -76,7 +76,7 @@ impl Merger<'_> {
         let (mut base, mut patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
             (Some(own), None) if own.is_null() => {
-                // A written null stays, and an empty value does not.
+                // A null that is written as such stays, and an empty value does not.
                 let value = Some(own).filter(|own| !own.raw().is_empty());
                 return Ok(Merged { value, is_own: true });
             }
@@ -259,7 +259,7 @@ fn value_of(element: &ObjectValue, key: &str) -> String {
     }
 }
 
-/// An element without a key matches elements that agree in the other keys.
+/// Completes missing keys, because an element without a key matches elements that agree in the other keys.
 fn fill_in(all: &mut [Vec<String>]) {
     for one in 0..all.len() {
         for other in 0..all.len() {
@@ -299,7 +299,7 @@ fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Ve
     kept.map(|((key, value), _)| (key.clone(), value.clone())).unzip()
 }
 
-/// Whether the keys of an element have these values; a key without a value only has to exist.
+/// Returns true if the keys of an element have these values; a key without a value only has to exist.
 fn matches(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_none_or(String::is_empty) {
         return values.first().is_some_and(|value| !is_collection(element) && element.raw() == value);
@@ -356,7 +356,7 @@ fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, KustomizeError> {
     }
 }
 
-/// A directive in a list is an element without other content.
+/// Removes the directive of a list, which is an element without other content.
 fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, KustomizeError> {
     let ObjectData::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
     let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());

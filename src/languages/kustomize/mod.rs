@@ -54,8 +54,8 @@ pub(crate) struct KustomizeOutput {
     pub documents: Vec<OutputDocument>,
     /// Every file that the build used, sorted.
     pub files: BTreeSet<String>,
-    /// The used files whose content is in the built objects. Data of a ConfigMap and patches for a missing object still
-    /// count by themselves.
+    /// The used files whose content is only in the built objects. Data of a ConfigMap and patches for a missing object
+    /// still count by themselves.
     pub replaced: BTreeSet<String>,
     /// Directories of included kustomizations, without its own.
     pub parts: BTreeSet<String>,
@@ -101,13 +101,13 @@ pub(crate) struct KustomizeError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TroubleCause {
-    /// Kustomize would refuse it too.
+    /// Kustomize would also refuse the kustomization.
     Refused,
-    /// It names a missing file that another program may create before kustomize runs.
+    /// The kustomization names a missing file that another program may create before kustomize runs.
     Absent,
-    /// It uses something outside the repository, or runs a program.
+    /// The kustomization uses something outside the repository, or runs a program.
     NotAtHand,
-    /// It exceeds a limit, above the need of any real kustomization.
+    /// The kustomization exceeds a limit. Real ones stay below it.
     Beyond,
 }
 
@@ -153,11 +153,11 @@ pub(crate) struct BuildBudget {
 }
 
 impl BuildBudget {
-    /// Limit on steps, about a second. The largest public kustomizations use 10% of it.
+    /// The limit on steps, about a second. The largest public kustomizations use 10% of it.
     const STEPS: u64 = 30_000_000;
-    /// Limit on copied values. Patches for hundreds of objects copy some ten thousand.
+    /// The limit on copied values. Patches for hundreds of objects copy some ten thousand.
     const COPIES: u64 = 500_000;
-    /// Limit on depth; parsed documents are less deep.
+    /// The limit on depth; parsed documents are less deep.
     const DEEPEST: usize = 256;
 
     fn of(steps: u64) -> Self {
@@ -193,7 +193,7 @@ impl BuildBudget {
     }
 }
 
-/// Whether a directory is a component, which only other kustomizations include.
+/// Returns true if a directory is a component, which only other kustomizations include.
 pub(crate) fn is_component(sources: &SourceFiles, directory: &str) -> bool {
     let read = kustomization::Kustomization::read(sources, directory);
     read.and_then(Result::ok).is_some_and(|it| it.is_component)

@@ -1,4 +1,4 @@
-//! Transformations of names and namespaces.
+//! Transforms names and namespaces.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::resource::{KustomizeResource, Resources};
 use super::transform::put;
 use super::value::{ObjectValue, ScalarKind};
 
-/// Whether prefixes and suffixes leave names of this kind unchanged.
+/// Returns true if prefixes and suffixes leave names of this kind unchanged.
 fn keeps_its_name(id: &Id) -> bool {
     match id.gvk.kind.as_str() {
         "CustomResourceDefinition" | "Namespace" => true,
@@ -58,7 +58,7 @@ fn rename(
             }
             let mut set = |value: &mut ObjectValue| {
                 let text = change(value.raw());
-                // A person edits the name itself, not its prefix or suffix.
+                // An edit changes the name itself, not its prefix or suffix.
                 let place = if value.raw().is_empty() { at } else { value.at };
                 put(value, text, place);
                 Ok(())
@@ -76,7 +76,7 @@ pub(super) struct Namespacing<'f> {
     pub subjects: Subjects,
 }
 
-/// Subjects of role bindings that change too.
+/// The subjects of role bindings whose namespaces change, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subjects {
     Default,
@@ -183,7 +183,7 @@ pub(super) fn add_hashes(resources: &mut Resources) {
 fn hash(resource: &KustomizeResource) -> String {
     let value = &resource.value;
     let pairs = |key: &str| value.get(key).map_or_else(|| "\"\"".to_owned(), json_of);
-    // Kustomize reads the name from a field that does not exist.
+    // The hash contains an empty name, because kustomize reads the name from a field that does not exist.
     let name = "\"\"";
     let encoded = match resource.value.text_at("kind") {
         Some("Secret") => {

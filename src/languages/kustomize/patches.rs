@@ -132,7 +132,7 @@ fn operate(
     Ok(())
 }
 
-/// The name and kind in the patch identify the object.
+/// Merges a patch into the object with the name and kind in the patch.
 fn merge_into_namesake(
     maker: &Maker<'_>,
     resources: &mut Resources,

@@ -1,5 +1,5 @@
-//! Generators, transformers and validators that are separate objects. Kustomize's built-in ones are implemented here.
-//! Others are programs and are not run.
+//! Handles generators, transformers and validators that are separate objects. Kustomize's built-in ones are
+//! implemented here. Others are programs and are not run.
 
 use super::fields::FieldSpec;
 use super::generate;

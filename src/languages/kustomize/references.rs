@@ -61,7 +61,7 @@ pub(super) fn follow(gathered: &mut AccumulatedTarget, budget: &BuildBudget) -> 
                     by_name: &by_name,
                     budget,
                 };
-                // The original kind of the object decides which field it is.
+                // The original kind of the object determines the field.
                 let spec = FieldSpec { gvk: present.clone(), path: spec.path.clone(), create: false };
                 spec.visit(&mut resource.value, Make::Nothing, &mut |value| referrer.set(value))?;
             }
@@ -179,7 +179,7 @@ impl Referrer<'_> {
     }
 }
 
-/// Whether one list is the end of the other; an empty list matches only an empty one.
+/// Returns true if one list is the end of the other; an empty list matches only an empty one.
 fn same_ending(a: &[String], b: &[String]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if short.is_empty() { long.is_empty() } else { long.ends_with(short) }

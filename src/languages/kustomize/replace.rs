@@ -1,4 +1,4 @@
-//! `replacements`: copies a value of one object to fields of others.
+//! Handles `replacements`, which copy a value of one object to fields of others.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ fn put(
     Ok(())
 }
 
-/// `copying` is called before each copy.
+/// Sets the value at a path. Calls `copying` before each copy.
 fn set_at(
     object: &mut ObjectValue,
     path: &ObjectValue,
@@ -153,7 +153,7 @@ fn set_at(
     }
 }
 
-/// Whether the path continues inside a string.
+/// Returns true if the path continues inside a string.
 fn inside_of_text(object: &ObjectValue, parts: &[String]) -> bool {
     (1..parts.len()).any(|length| {
         let found = parts.get(..length).and_then(|head| look(object, head));

@@ -1,4 +1,4 @@
-//! The objects of a kustomization, with their former names.
+//! Defines the objects of a kustomization, with their former names.
 
 use crate::source::Span;
 

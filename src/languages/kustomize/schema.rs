@@ -1,4 +1,4 @@
-//! Merge keys of a kind's lists. Lists of unknown kinds are replaced.
+//! Handles merge keys of a kind's lists. Lists of unknown kinds are replaced.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};

@@ -9,7 +9,7 @@ use super::id::{Gvk, Id};
 use super::resource::KustomizeResource;
 use super::value::ObjectValue;
 
-/// Limit on the size of a pattern, above any real one.
+/// The limit on the size of a pattern, above any real one.
 const LARGEST_PATTERN: usize = 1 << 18;
 
 /// `target:` of a patch.
@@ -45,7 +45,7 @@ impl PatchSelector {
         })
     }
 
-    /// Whether it selects a resource by its current or first identity.
+    /// Returns true if it selects a resource by its current or first identity.
     pub(super) fn selects(&self, resource: &KustomizeResource) -> bool {
         let (now, first) = (resource.id(), resource.original_id());
         let either = |pattern: &Option<Regex>, a: &str, b: &str| fits(pattern, a) || fits(pattern, b);
@@ -55,7 +55,7 @@ impl PatchSelector {
             && self.fits_labels(resource)
     }
 
-    /// Whether it matches an identity.
+    /// Returns true if it matches an identity.
     pub(super) fn fits_id(&self, id: &Id) -> bool {
         fits(&self.namespace, &id.namespace) && fits(&self.name, &id.name) && self.fits_kind(&id.gvk)
     }
@@ -64,12 +64,12 @@ impl PatchSelector {
         holds(&self.labels, resource, "labels") && holds(&self.annotations, resource, "annotations")
     }
 
-    /// Whether it selects by labels or annotations.
+    /// Returns true if it selects by labels or annotations.
     pub(super) fn is_by_labels(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Whether it selects by identity.
+    /// Returns true if it selects by identity.
     pub(super) fn is_by_id(&self) -> bool {
         [&self.group, &self.version, &self.kind, &self.name, &self.namespace].iter().any(|it| it.is_some())
     }

@@ -17,9 +17,9 @@ use super::{
     BuildBudget, KustomizeError, TroubleCause, generate, inflate, names, plugins, references, transform, variables,
 };
 
-/// Limit on nested bases.
+/// The limit on nested bases.
 const DEEPEST: usize = 32;
-/// Limit on objects, above any real kustomization.
+/// The limit on objects, above any real kustomization.
 const MOST_OBJECTS: usize = 20_000;
 
 /// The objects of one kustomization and its bases.
@@ -43,7 +43,7 @@ pub(super) struct Maker<'m> {
     has_own_schema: bool,
     /// Files whose content is in the objects.
     pub files: BTreeSet<String>,
-    /// Files of which only a part is used, so that they still count by themselves.
+    /// Files that are only used in part, so that they still count by themselves.
     pub apart: BTreeSet<String>,
     pub parts: BTreeSet<String>,
     /// Directories of the rendered charts.

@@ -1,5 +1,5 @@
-//! A document that a kustomization changes: an editable tree in which every key and value has the place that a person
-//! would edit.
+//! Defines a document that a kustomization changes: an editable tree in which every key and value has the place that a
+//! person would edit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) enum ScalarKind {
 impl ObjectValue {
     pub(super) fn from_node(node: &Node, sources: &SourceFiles) -> ObjectValue {
         let data = match &node.data {
-            // An empty value is another null than a written one.
+            // Kustomize distinguishes an empty value from a written null.
             yaml::NodeData::Scalar { plain: true, .. } if node.span.start == node.span.end => {
                 ObjectData::Scalar { text: "".into(), plain: true }
             }
@@ -224,7 +224,7 @@ impl ObjectValue {
         }
     }
 
-    /// Whether both are equal, regardless of their places.
+    /// Returns true if both are equal, regardless of their places.
     pub(super) fn equals(&self, other: &ObjectValue) -> bool {
         match (&self.data, &other.data) {
             (ObjectData::Scalar { text, .. }, ObjectData::Scalar { text: other_text, .. }) => {

@@ -1,4 +1,4 @@
-//! `vars`: replaces `$(NAME)` in fields that may contain it.
+//! Handles `vars`: replaces `$(NAME)` in fields that may contain it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

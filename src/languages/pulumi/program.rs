@@ -53,7 +53,7 @@ impl PulumiProgram {
     }
 }
 
-/// Limit on variables that depend on variables, so that the stack is large enough.
+/// The limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST: usize = 200;
 
 struct ProgramRun<'p> {
@@ -197,7 +197,7 @@ impl ProgramRun<'_> {
         }
     }
 
-    /// Inputs of a resource are known; only the provider knows its other properties.
+    /// Returns a property of a resource. Its inputs are known; only the provider knows the other properties.
     fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> HclValue {
         self.referred.borrow_mut().push((entry.key.clone(), at));
         let given = path.iter().try_fold(entry.value.get("properties"), |of, key| Some(of?.get(key)));

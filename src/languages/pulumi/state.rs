@@ -61,7 +61,7 @@ fn stated(state: &Node) -> Option<Stated<'_>> {
     is_made.then_some(Stated { urn: urn.value.text()?, kind, state, key: urn.value.span })
 }
 
-/// `urn:pulumi:prod::ml::aws:ec2/instance:Instance::train` has the name `train`.
+/// Returns the name in a URN: `train` in `urn:pulumi:prod::ml::aws:ec2/instance:Instance::train`.
 fn name_of(urn: &str) -> Arc<str> {
     urn.rsplit("::").next().unwrap_or(urn).into()
 }

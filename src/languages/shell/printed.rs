@@ -32,7 +32,7 @@ pub(crate) fn without_printed(script: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| script.to_owned())
 }
 
-/// Whether something uses the output of a function in the script.
+/// Returns true if something uses the output of a function in the script.
 fn functions_hand_on(script: &str) -> bool {
     let names = FUNCTION.captures_iter(script).filter_map(|found| found.get(1));
     names.take(MOST_FUNCTIONS).any(|name| {
@@ -48,10 +48,10 @@ fn functions_hand_on(script: &str) -> bool {
     })
 }
 
-/// Limit on functions, above any real script.
+/// The limit on functions, above any real script.
 const MOST_FUNCTIONS: usize = 200;
 
-/// Whether a line writes to a file, which may be read again.
+/// Returns true if a line writes to a file, which may be read again.
 fn is_redirected(line: &str) -> bool {
     line.match_indices('>').any(|(at, _)| {
         let behind = line.get(at + 1..).unwrap_or_default().trim_start_matches('>').trim_start();
@@ -190,7 +190,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Comments for Slurm at the start of a line are commands.
+    /// Skips a comment. Comments for Slurm at the start of a line count as commands.
     fn comment(&mut self) {
         let start = self.at;
         let rest = self.text.get(start..).unwrap_or_default();
@@ -307,7 +307,7 @@ impl Lexer<'_> {
         self.at = (self.at + 1).min(self.text.len());
     }
 
-    /// `$(…)`: its commands run.
+    /// Reads `$(…)`, whose commands run.
     fn substitution(&mut self, command: &mut Command) {
         command.substitutes = true;
         let mut depth = 0_usize;
@@ -323,7 +323,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a text is a script or a manifest, whatever prints it.
+/// Returns true if a text is a script or a manifest, whatever prints it.
 fn is_source(text: &[u8]) -> bool {
     let is_start = |line: &[u8]| {
         let line = line.trim_ascii();

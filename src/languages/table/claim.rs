@@ -8,7 +8,7 @@ use crate::source::Needles;
 
 use super::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
 
-/// Bytes of a program that are searched for imports, because repositories have thousands of programs.
+/// The bytes of a program that are searched for imports, because repositories have thousands of programs.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
 
 /// The marks of all data languages, for one search.
@@ -19,7 +19,7 @@ static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
     (Needles::new(&marks), languages)
 });
 
-/// Bytes in which the keys of a manifest begin.
+/// The bytes in which the keys of a manifest begin.
 const HEAD: usize = 4096;
 
 /// Returns the language of data that is not a manifest.
@@ -47,7 +47,7 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     read.or(marked.first()).copied().or(called)
 }
 
-/// Whether the root of a text has the keys that identify its language.
+/// Returns true if the root of a text has the keys that identify its language.
 pub(crate) fn has_root_keys(language: &Language, text: &[u8]) -> bool {
     language.root_keys.iter().all(|key| has_root_key(text, key.as_bytes()))
 }
@@ -81,12 +81,12 @@ pub(crate) fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Langu
     all_called(path).filter(is_marked).collect()
 }
 
-/// Whether only few of many such files are relevant, which their first bytes show.
+/// Returns true if only few of many such files are relevant, which their first bytes show.
 pub(crate) fn is_program(path: &str) -> bool {
     PYTHON.iter().any(|name| is_called(path, name))
 }
 
-/// Whether the name of a file belongs to one language and not to data.
+/// Returns true if the name of a file belongs to one language and not to data.
 pub(crate) fn is_named_apart(path: &str) -> bool {
     called(path).is_some_and(|it| {
         const DATA: [&str; 4] = [".yaml", ".yml", ".json", ".gotmpl"];
@@ -112,7 +112,7 @@ fn has_line(text: &[u8], key: &[u8]) -> bool {
     memchr::memmem::find_iter(text, key).any(is_key)
 }
 
-/// Whether the mapping at the root has a key: in block style at the start of a line, else between its braces.
+/// Returns true if the mapping at the root has a key: in block style at the start of a line, else between its braces.
 fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     match text.iter().position(|byte| !byte.is_ascii_whitespace()) {
@@ -124,7 +124,8 @@ fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     }
 }
 
-/// The same for JSON, after the brace that opens the root. Strings are skipped, so that none of them looks like a key.
+/// Returns true if the root of JSON has a key; the search starts after the opening brace. Strings are skipped, so that
+/// none of them looks like a key.
 fn root_keys_of_json(text: &[u8], key: &[u8]) -> bool {
     let (mut depth, mut at, mut may_be_key) = (0_usize, 0, true);
     while let Some(byte) = text.get(at) {

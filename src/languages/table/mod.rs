@@ -1,5 +1,5 @@
-//! All languages that gpulint knows, in one table: names of their files, marks in them, their reader, and the next step
-//! if there is none. Editors, hooks, documentation and help use these lists.
+//! Defines all languages that gpulint knows in one table: names of their files, marks in them, their reader, and the
+//! next step if there is none. Editors, hooks, documentation and help use these lists.
 
 pub(crate) mod claim;
 
@@ -22,9 +22,9 @@ pub enum Reader {
     Azure,
     Pulumi,
     Slurm,
-    /// No reader: gpulint reports a file that names accelerators.
+    /// gpulint does not read this language. It reports files that name accelerators.
     None,
-    /// Files that others use: never reported by themselves.
+    /// A file that other files use. It is never reported by itself.
     Companion,
 }
 
@@ -37,7 +37,7 @@ pub struct Language {
     pub names: &'static [&'static str],
     /// Keys at the root that identify this language.
     pub root_keys: &'static [&'static str],
-    /// Marks of which a relevant text contains at least one. Empty if every text is relevant.
+    /// Every relevant file contains at least one of these marks. Empty if every file is relevant.
     pub marks: &'static [&'static str],
     pub reader: Reader,
     /// Endings of companion files with the rest of the content.
@@ -327,18 +327,18 @@ impl Language {
         LANGUAGES.get(usize::from(number).checked_sub(1)?)
     }
 
-    /// Whether its comments begin with `//`.
+    /// Returns true if its comments begin with `//`.
     pub fn has_slash_comments(&self) -> bool {
         const ENDINGS: [&str; 4] = [".jsonnet", ".cue", ".bicep", ".go"];
         self.names.iter().chain(self.beside).any(|name| ENDINGS.contains(name))
     }
 
-    /// Whether a program in a general language describes the machines.
+    /// Returns true if a program in a general language describes the machines.
     pub fn is_program(&self) -> bool {
         !self.beside.is_empty()
     }
 
-    /// Whether it has its own pattern for requests of accelerators, so that nothing else counts.
+    /// Returns true if it has its own pattern for requests of accelerators, so that nothing else counts.
     pub fn asks_in_own_words(&self) -> bool {
         self.asks.is_some()
     }
@@ -361,17 +361,17 @@ pub(super) fn is_called(path: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a file belongs to a reader by its name.
+/// Returns true if a file belongs to a reader by its name.
 pub(crate) fn is_of(reader: Reader, path: &str) -> bool {
     LANGUAGES.iter().filter(|it| it.reader == reader).any(|it| it.has_file(path))
 }
 
-/// Whether it is a script or a pipeline, which may run Terraform or helm with values that no file contains.
+/// Returns true if it is a script or a pipeline, which may run Terraform or helm with values that no file contains.
 pub(crate) fn is_script(path: &str) -> bool {
     is_script_alone(path) || is_yaml(path)
 }
 
-/// Whether it is such a script and not data.
+/// Returns true if it is such a script and not data.
 pub(crate) fn is_script_alone(path: &str) -> bool {
     LANGUAGES.iter().filter(|it| it.is_script).any(|it| it.has_file(path)) && !is_yaml(path)
         || path.rsplit('/').next() == Some("package.json")
@@ -396,7 +396,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     Names { ends, whole: names().filter_map(|it| it.strip_prefix('/')).collect() }
 });
 
-/// Whether a reader may read a file of this name, or the file may call one.
+/// Returns true if a reader may read a file of this name, or the file may call one.
 pub(crate) fn is_candidate(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else {
         return name.rsplit(|byte| *byte == b'.').next().is_some_and(|end| {

@@ -13,8 +13,8 @@ use super::node::{Node, NodeData, NodeEntry};
 /// The names of such keys, by their positions in the file.
 pub(super) type AliasKeyNames = BTreeMap<u32, Arc<str>>;
 
-/// Returns the text of a document with plain keys of the same length instead; `None` if there are none. `base` is its
-/// start in the file.
+/// Returns the text of a document in which plain keys of the same length replace such keys; `None` if there are none.
+/// `base` is the start of the document in the file.
 pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, AliasKeyNames)> {
     let mut names = AliasKeyNames::new();
     let mut out = text.to_owned();

@@ -17,7 +17,7 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut at = start;
     while at < bytes.len() {
         if content {
-            // Only the end of the document is searched from here on.
+            // From here on, only the end of the document is of interest.
             at = markers.next_line(at);
         }
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);

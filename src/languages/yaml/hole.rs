@@ -1,4 +1,4 @@
-//! Holes in a text: the places of template directives, and what is known of their values.
+//! Defines holes in a text: the places of template directives, and the known parts of their values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Masked {
     pub holes: Vec<TemplateDirective>,
 }
 
-/// A directive that writes to the text.
+/// A directive that inserts text.
 #[derive(Debug, Clone)]
 pub(crate) struct TemplateDirective {
     pub range: Range<usize>,
@@ -36,7 +36,7 @@ pub(crate) enum HoleMeaning {
 }
 
 impl HoleMeaning {
-    /// Whether a condition on it holds; `None` if this is unknown.
+    /// Returns whether a condition on it holds; `None` if this is unknown.
     pub(crate) fn holds(&self) -> Option<bool> {
         match self {
             HoleMeaning::Flag(flag) => Some(*flag),

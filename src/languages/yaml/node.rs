@@ -1,4 +1,4 @@
-//! The tree of a YAML or JSON document: mappings, lists and scalars, each with its place.
+//! Defines the tree of a YAML or JSON document: mappings, lists and scalars, each with its place.
 //!
 //! Scalars contain their text; the type of a plain one is determined on use, as Kubernetes does (YAML 1.1).
 

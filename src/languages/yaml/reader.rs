@@ -20,11 +20,11 @@ use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
 
-/// Limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
+/// The limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
 const NESTING_LIMIT: usize = 128;
 /// Mappings with more keys than this use a hash map.
 const LONGEST_SEARCHED: usize = 12;
-/// Limit on notes about duplicate keys in one document.
+/// The limit on notes about duplicate keys in one document.
 const REPEATED_KEYS_NAMED: usize = 3;
 
 #[derive(Debug, Default)]
@@ -92,7 +92,7 @@ pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     Builder::new(file, base + range.start, piece).run(piece).ok()?
 }
 
-/// Also returns the nodes with anchors.
+/// Parses one document, and also returns the nodes with anchors.
 pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
@@ -194,9 +194,9 @@ struct Words {
     recent: [Option<Arc<str>>; WORDS],
 }
 
-/// Size of the cache, a power of two.
+/// The size of the cache, a power of two.
 const WORDS: usize = 256;
-/// Limit on cached strings, because longer ones are rarely repeated.
+/// The limit on cached strings, because longer ones are rarely repeated.
 const LONGEST_WORD: usize = 32;
 
 impl Words {
@@ -263,14 +263,14 @@ impl<'s> Builder<'s> {
         done
     }
 
-    /// Removes the results of a reading.
+    /// Removes the results of an earlier attempt to parse the text.
     fn clear(&mut self) {
         (self.open, self.root, self.spent) = (Vec::new(), None, 0);
         (self.anchors, self.anchored, self.comments) = (HashMap::new(), Vec::new(), Vec::new());
         (self.repeated, self.taking_over, self.has_directives) = (Vec::new(), Vec::new(), false);
     }
 
-    /// `lines` is the text before unusual line breaks were replaced.
+    /// Parses a piece of the text. `lines` is the text before unusual line breaks were replaced.
     fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> Result<Option<Node>, Diagnostic> {
         let mut kept = 0;
         let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
@@ -513,7 +513,7 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// Entries without duplicate keys, with whether a merge key added them.
+/// Entries without duplicate keys. For each one, it is known whether a merge key added it.
 struct Settled {
     entries: Vec<(NodeEntry, bool)>,
     places: HashMap<Arc<str>, usize>,
@@ -533,7 +533,7 @@ impl Settled {
     }
 }
 
-/// Whether a mapping has no merge keys and no duplicate keys, as nearly all do.
+/// Returns true if a mapping has no merge keys and no duplicate keys, as nearly all do.
 fn has_unique_keys(entries: &[NodeEntry]) -> bool {
     if entries.iter().any(|entry| &*entry.key == "<<") {
         return false;
@@ -561,10 +561,10 @@ fn wrapped(node: Node, tag: Option<&str>) -> Node {
 
 /// Type of a scalar by a core tag of YAML.
 enum CoreType {
-    /// Base64 bytes.
+    /// The scalar contains base64.
     Binary,
     Text,
-    /// Type of the scalar without quotes.
+    /// The scalar has the type that it would have without quotes.
     Plain,
 }
 

@@ -3,9 +3,9 @@
 
 use super::scalar::{boolean, is_null, number};
 
-/// Column after which a line is folded.
+/// The column after which a line is folded.
 const WIDTH: usize = 80;
-/// Length of keys after which they need a question mark.
+/// The length of keys after which they need a question mark.
 const LONGEST_KEY: usize = 128;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -18,11 +18,11 @@ pub(crate) enum TextStyle {
 
 /// A piece of the output.
 pub(crate) enum Written<'w> {
-    /// These bytes of the text.
+    /// A range of bytes of the text.
     Slice(usize, usize),
     /// Escape for the character at a position.
     Escape(usize, &'w str),
-    /// Spaces and line breaks that are not in the text.
+    /// Spaces and line breaks that the text does not contain.
     Made(&'w str),
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn is_long_key(key: &str) -> bool {
 }
 
 impl TextStyle {
-    /// `bare`: strings that are unambiguous need no quotes.
+    /// Returns the style for a string. If `bare` is true, unambiguous strings get no quotes.
     pub(crate) fn of(text: &str, is_key: bool, bare: bool) -> TextStyle {
         let shape = Shape::of(text);
         match () {
@@ -247,7 +247,7 @@ impl Shape {
     }
 }
 
-/// Whether a plain scalar with this text is a string.
+/// Returns true if a plain scalar with this text is a string.
 fn is_string(text: &str) -> bool {
     const NUMBERS: [&str; 12] =
         [".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"];
@@ -261,7 +261,7 @@ fn is_string(text: &str) -> bool {
     !(number(text).is_some() || is_sixty(text) || is_time(text))
 }
 
-/// Whether it is a number with base 60 in old YAML: `1:30`.
+/// Returns true if it is a number with base 60 in old YAML: `1:30`.
 fn is_sixty(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = digits.split(':');
@@ -280,7 +280,7 @@ fn is_sixty(text: &str) -> bool {
         && fraction.chars().all(|c| c.is_ascii_digit() || c == '_')
 }
 
-/// Whether it is a date, with or without a time.
+/// Returns true if it is a date, with or without a time.
 fn is_time(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };
@@ -298,7 +298,7 @@ fn is_time(text: &str) -> bool {
     let is_bare = time.starts_with(' ');
     let Some(time) = time.strip_prefix(['T', 't', ' ']) else { return time.is_empty() };
     let (clock, zone) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
-    // After a letter, a time zone follows; after a space, none.
+    // A time zone follows only if a letter, and not a space, separates date and time.
     let is_zone = match zone.strip_prefix(['+', '-']) {
         Some(hours) => {
             hours.split_once(':').is_some_and(|(h, m)| h.len() == 2 && number(h, 24) && m.len() == 2 && number(m, 60))

@@ -29,7 +29,7 @@ pub(crate) trait BlockWriter<V>: Sized {
     /// Returns the members of a collection that is not empty.
     fn members(&mut self, value: &V, indent: usize, depth: usize) -> MembersOf<Self, V>;
 
-    /// Whether the key needs a question mark.
+    /// Returns true if the key needs a question mark.
     fn is_long(&self, _key: &Self::Key) -> bool {
         false
     }

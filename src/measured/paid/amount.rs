@@ -1,4 +1,4 @@
-//! Exact decimal numbers of bills: sums over a million rows equal those of any other program.
+//! Defines exact decimal numbers for bills: sums over a million rows equal those of any other program.
 
 use std::fmt;
 use std::iter::Sum;
@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign, Neg, Sub};
 const PLACES: usize = 12;
 const ONE: i128 = 1_000_000_000_000;
 
-/// An upper bound: more than any bill contains.
+/// The maximum amount, which is more than any bill contains.
 const MOST: i128 = 1_000_000_000_000_000 * ONE;
 
 /// An amount of money or hours, in trillionths.
@@ -18,7 +18,8 @@ pub struct BilledAmount(i128);
 impl BilledAmount {
     pub const ZERO: BilledAmount = BilledAmount(0);
 
-    /// `12.5`, `-0.000034`, `1.2E-05`; none if it is not a number, or larger than any bill.
+    /// Parses `12.5`, `-0.000034` or `1.2E-05`; returns `None` if the string is not a number, or is larger than any
+    /// bill.
     pub fn parse(text: &str) -> Option<BilledAmount> {
         let text = text.trim();
         let (is_negative, text) = match text.as_bytes().first()? {
@@ -51,7 +52,7 @@ impl BilledAmount {
         (value <= MOST).then_some(BilledAmount(if is_negative { -value } else { value }))
     }
 
-    /// A number divided by another one, to the last stored digit.
+    /// Returns a number divided by another one, to the last stored digit.
     pub fn of_ratio(number: i64, over: i64) -> BilledAmount {
         BilledAmount(i128::from(number) * ONE / i128::from(over.max(1)))
     }
@@ -68,7 +69,7 @@ impl BilledAmount {
         self.0 as f64 / ONE as f64
     }
 
-    /// A part of the amount, such as accelerator hours of a machine with eight: exact if possible.
+    /// Returns a fraction of the amount, exactly if possible. For example, machine hours become accelerator hours.
     #[must_use]
     pub fn over(self, parts: f64) -> BilledAmount {
         match parts.fract() == 0.0 && (1.0..1e9).contains(&parts) {

@@ -1,5 +1,5 @@
-//! Matches rows of a bill with resources. A charge matches a resource only if both have one name and nothing else has it. Charges
-//! without a match are listed, so that both lists add up to the file.
+//! Matches rows of a bill with resources. A charge matches a resource only if both have the same name and nothing else
+//! has it. Charges without a match are listed, so that both lists add up to the file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -76,7 +76,7 @@ impl<'i> PaidIndex<'i> {
         index
     }
 
-    /// The resources that a row may match, or why there is none, if the reason is not only the name.
+    /// Returns the resources that a row may match, or why there is none, if the reason is not only the name.
     fn find(&self, row: &PaidRow) -> Result<BTreeSet<ResourceId>, NoPartner> {
         let name = PaidName::of(row);
         let named: Vec<ResourceId> = match row.key_kind {
@@ -91,7 +91,8 @@ impl<'i> PaidIndex<'i> {
             }
         };
         let mut found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
-        // A label is not a name: machines that the configuration does not request are others with the same label.
+        // A label is not a name, so a billed machine of another type than the resource's is another machine with the
+        // same label.
         if row.key_kind == KeyKind::Tag {
             let labelled = found.first().copied();
             found.retain(|id| {

@@ -1,4 +1,4 @@
-//! The rows of bills, with their resources.
+//! Defines the rows of bills, with their resources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct PaidEntry {
     pub span: Span,
 }
 
-/// Which row matches which resource, and what has no match.
+/// The matches between rows and resources, and everything without a match.
 #[derive(Debug, Clone, Default)]
 pub struct Paid {
     /// The number of files that were read, including unusable ones.
@@ -33,7 +33,7 @@ pub struct Paid {
     pub options: PaidOptions,
 }
 
-/// Why a row matches no resource.
+/// The reason why a row matches no resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoPartner {
     /// The bill contains no name for the charge.
@@ -51,7 +51,7 @@ pub enum NoPartner {
 }
 
 impl NoPartner {
-    /// True if no file here defines the billed machine.
+    /// Returns true if no file here defines the billed machine.
     pub(super) fn is_nowhere(&self) -> bool {
         matches!(self, NoPartner::Unnamed | NoPartner::Nowhere | NoPartner::OtherMachine(_))
     }
@@ -77,12 +77,12 @@ impl Paid {
         self.rows.is_empty()
     }
 
-    /// The rows of a resource.
+    /// Returns the rows of a resource.
     pub fn of(&self, id: ResourceId) -> impl Iterator<Item = &PaidEntry> {
         self.matched.get(&id).into_iter().flatten().filter_map(|at| self.rows.get(*at))
     }
 
-    /// The billed cost of a resource in a month; none without charges.
+    /// Returns the billed cost of a resource in a month; none without charges.
     pub fn sums(&self, id: ResourceId, month: BillMonth) -> Result<Option<PaidSums>, String> {
         match self.unpaid.get(&id) {
             Some(why) => Err(why.clone()),
@@ -90,7 +90,7 @@ impl Paid {
         }
     }
 
-    /// The months that every provider billed in full, the last one first.
+    /// Returns the months that every provider billed in full, the last one first.
     pub fn closed_months(&self) -> Vec<BillMonth> {
         let mut months: BTreeMap<BillMonth, bool> = BTreeMap::new();
         for it in &self.rows {
@@ -99,7 +99,8 @@ impl Paid {
         months.into_iter().rev().filter(|(_, is_open)| !is_open).map(|(month, _)| month).collect()
     }
 
-    /// The days of a month that the bill of a provider covers, from its start; none if its rows do not contain them.
+    /// Returns the days of a month that the bill of a provider covers, from its start; none if its rows do not
+    /// contain them.
     pub fn billed_days(&self, provider: &str, month: BillMonth) -> Option<f64> {
         let rows = || self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && it.month == month);
         let told = rows().filter_map(|it| it.billed_days).max();
@@ -109,13 +110,13 @@ impl Paid {
         }
     }
 
-    /// The last closed month of a provider.
+    /// Returns the last closed month of a provider.
     pub(super) fn last_month(&self, provider: &str) -> Option<BillMonth> {
         let rows = self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && !it.open);
         rows.map(|row| row.month).max()
     }
 
-    /// Another machine type that the bill of a month has for the resource.
+    /// Returns another machine type that the bill of a month contains for the resource.
     pub fn other_machine(
         &self,
         id: ResourceId,
@@ -127,7 +128,7 @@ impl Paid {
         rows.find(|row| is_other_machine(resource, row, catalog)).map(|row| row.machine.clone())
     }
 
-    /// The mean number of machines that commitments covered in a month.
+    /// Returns the mean number of machines that commitments covered in a month.
     pub(super) fn committed_machines(&self, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
         let is_used = |row: &&PaidRow| row.month == month && row.charge == Charge::Usage;
         let hours = self.of(id).map(|it| &it.row).filter(is_used).map(|row| {
@@ -156,7 +157,7 @@ impl Paid {
     }
 }
 
-/// Whether the row is for another machine type than the configuration requests.
+/// Returns true if the row is for another machine type than the configuration requests.
 pub(super) fn is_other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> bool {
     let Some(asked) = resource.text(Key::Machine) else { return false };
     let canonical =

@@ -1,6 +1,7 @@
-//! Bills: rows of `gpulint-paid.csv` become facts of the resources that they match.
+//! Turns bills, the rows of `gpulint-paid.csv`, into facts of the resources that they match.
 //!
-//! Charges without a resource are as relevant as those with one. So both lists are kept, and each row is in one of them.
+//! Charges without a resource are as relevant as those with one. So each row is in one of two lists, with or without a
+//! resource.
 
 mod amount;
 mod join;
@@ -29,7 +30,7 @@ use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Orphaned, Resource, ResourceId};
 use crate::source::{Date, SourceFiles, Span};
 
-/// A bill that ends earlier is outdated, in days.
+/// The age in days from which a bill is outdated.
 const OLDEST_DAYS: i64 = 100;
 
 const ALL: [Key; 7] = [
@@ -70,7 +71,7 @@ pub(super) fn fill_billed_facts<'o>(
     if paid.is_empty() {
         return paid;
     }
-    // A bill of the current month is incomplete, whatever its rows contain.
+    // A bill of the current month is always incomplete.
     for it in &mut paid.rows {
         it.row.open |= today.is_some_and(|today| today.unix_days() < it.row.month.next().first_day());
     }
@@ -149,7 +150,7 @@ fn set_billed_facts(paid: &Paid, id: ResourceId, resource: &mut Resource, catalo
     resource.set(Key::PaidMonth, known(FactValue::text(month.to_string())));
 }
 
-/// The sums of a recent month, or why there are none.
+/// Returns the sums of a recent month, or why there are none.
 fn reliable_sums(
     paid: &Paid,
     id: ResourceId,
@@ -169,7 +170,8 @@ fn reliable_sums(
     paid.sums(id, month)?.ok_or_else(|| format!("the bill has charges for it before {month}, but none in {month}"))
 }
 
-/// Machines that were billed in the last closed month and that no file defines, for providers whose machines are all defined here.
+/// Returns machines that were billed in the last closed month and that no file defines, for providers whose machines
+/// should all be defined here.
 fn orphaned(paid: &Paid) -> Option<Orphaned> {
     let mut orphaned = Orphaned::default();
     let mut names: Vec<(Money, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A month of a bill, in UTC.
+//! Defines a month of a bill, in UTC.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::source::{Date, civil_from_days, days_from_civil, days_in_month};
 pub struct BillMonth(i64);
 
 impl BillMonth {
-    /// The month that contains a day, given in days since 1970.
+    /// Returns the month that contains a day, given in days since 1970.
     pub fn of_unix_days(days: i64) -> BillMonth {
         let (year, month, _) = civil_from_days(days);
         BillMonth(year * 12 + month - 1)
@@ -20,7 +20,7 @@ impl BillMonth {
         BillMonth::of_unix_days(day.unix_days())
     }
 
-    /// The first day, in days since 1970.
+    /// Returns the first day, in days since 1970.
     pub fn first_day(self) -> i64 {
         days_from_civil(self.0.div_euclid(12), self.0.rem_euclid(12) + 1, 1)
     }

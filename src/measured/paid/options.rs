@@ -1,4 +1,4 @@
-//! The settings for bills.
+//! Defines the settings for bills.
 
 use super::row;
 use crate::catalog::Currency;

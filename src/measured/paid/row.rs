@@ -1,6 +1,7 @@
-//! One row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
+//! Defines one row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
 //!
-//! Sums are exact: each number has all digits of the bill. An empty cell means that the bill does not contain the value.
+//! Sums are exact, because each number has all digits of the bill. An empty cell means that the bill does not contain
+//! the value.
 
 use std::fmt::Write;
 
@@ -16,7 +17,7 @@ pub const HEADER: &str = "# gpulint paid 1";
 /// The default file name.
 pub const FILE_NAME: &str = "gpulint-paid.csv";
 
-/// The most characters of one string.
+/// The maximum number of characters of one string.
 const LONGEST: usize = 253;
 
 /// The kind of charge.
@@ -95,7 +96,7 @@ pub struct PaidRow {
     pub region: String,
     pub machine: String,
     pub accelerator: String,
-    /// Accelerators per machine; 1 if the hours are accelerator hours.
+    /// The accelerators of each machine; 1 if the hours are accelerator hours.
     pub gpus: Option<f64>,
     pub month: BillMonth,
     pub currency: String,
@@ -186,19 +187,19 @@ pub fn of_rows(rows: &str) -> String {
 }
 
 impl PaidRow {
-    /// The columns with their meaning.
+    /// Returns the columns with their meaning.
     pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
     }
 
-    /// `aws pool prod/gpu-h100 p5.48xlarge`, for people.
+    /// Returns text such as `aws pool prod/gpu-h100 p5.48xlarge`, for people.
     pub fn shown(&self) -> String {
         let machine = if self.machine.is_empty() { &self.accelerator } else { &self.machine };
         let parts = [self.provider.as_str(), self.key_kind.name(), &self.key, machine, &self.region];
         parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The identity that must be unique.
+    /// Returns the identity that must be unique.
     pub fn identity(&self) -> String {
         let kinds = [self.key_kind.name(), self.charge.name()].map(str::to_owned);
         let texts =
@@ -207,7 +208,7 @@ impl PaidRow {
         format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
     }
 
-    /// True if the bill shows for all hours how they were bought.
+    /// Returns true if the bill shows for all hours how they were bought.
     pub fn is_split(&self) -> bool {
         self.hours.is_none_or(|hours| self.parts() == hours)
     }
@@ -216,14 +217,14 @@ impl PaidRow {
         [self.on_demand, self.spot, self.committed].into_iter().flatten().sum()
     }
 
-    /// The accelerator hours of the row.
+    /// Returns the accelerator hours of the row.
     pub fn accelerator_hours(&self) -> Option<BilledAmount> {
         Some(self.hours?.times(self.gpus?))
     }
 }
 
-/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
-/// whole.
+/// Returns the rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is
+/// an error as a whole.
 pub fn read(text: &str) -> Result<(Vec<PaidRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, setters, |setters, cells, line| row(setters, &cells, line))
 }
@@ -267,7 +268,8 @@ fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, Str
     }
 }
 
-/// False for a string that a spreadsheet would run as a formula, or that controls a terminal: clouds use no such names.
+/// Returns false for a string that a spreadsheet would run as a formula, or that controls a terminal. Clouds use no
+/// such names.
 pub fn is_harmless(text: &str) -> bool {
     let begins = text.starts_with(['=', '+', '-', '@']);
     !begins && !text.chars().any(char::is_control) && text.chars().count() <= LONGEST

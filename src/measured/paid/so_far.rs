@@ -1,4 +1,4 @@
-//! The billed cost of the current month, and the days that the bill covers.
+//! Computes the billed cost of the current month, and the days that the bill covers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, FactOrigin, FactValue, Inventory, Key, Resource, ResourceId};
 use crate::source::Date;
 
-/// Reasons why a resource may have run for fewer hours than the bill covers.
+/// Facts of resources that may have run for fewer hours than the bill covers.
 const RESTS: [Key; 6] = [Key::EndsByItself, Key::Schedule, Key::Cron, Key::IdleMinutes, Key::TimeLimit, Key::Ttl];
 
 /// The days of the current month that the bill of each provider covers.
@@ -21,7 +21,7 @@ impl SoFar {
         let month = BillMonth::of(today);
         let mut days: BTreeMap<String, (f64, FactOrigin)> = BTreeMap::new();
         let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
-        // At most until yesterday.
+        // The bill covers days until yesterday at most.
         let elapsed = (today.unix_days() - month.first_day()) as f64;
         for (id, resource) in paid.matched.keys().filter_map(|id| Some((*id, inventory.resources.get(id.0)?))) {
             let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };
@@ -57,7 +57,7 @@ impl SoFar {
     }
 }
 
-/// The days that the hours of a resource prove: if it never stops, and the configured number ran.
+/// Returns the days that the hours of a resource prove: if it never stops, and the configured number ran.
 fn proven_days(paid: &Paid, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
     let may_rest = RESTS.iter().any(|key| !resource.fact(*key).is_absent()) || !resource.shifts.is_empty();
     let count = resource.count.value().map(|it| it.expected).filter(|it| *it > 0.0 && !may_rest)?;

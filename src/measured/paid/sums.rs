@@ -1,4 +1,4 @@
-//! The billed cost of one resource in one month.
+//! Defines the billed cost of one resource in one month.
 
 use super::amount::BilledAmount;
 use super::month::BillMonth;
@@ -10,20 +10,20 @@ use crate::catalog::Money;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PaidSums {
     pub paid: Money,
-    /// None if a row has no list price.
+    /// The cost at list prices; `None` if a row has no list price.
     pub list: Option<Money>,
     pub hours: Option<BilledAmount>,
     pub on_demand: BilledAmount,
     pub spot: BilledAmount,
     pub committed: BilledAmount,
-    /// The bill shows for each hour whether it ran on spot.
+    /// True if the bill shows for each hour whether it ran on spot.
     pub is_spot_told: bool,
-    /// The bill shows for each hour whether a commitment covered it.
+    /// True if the bill shows for each hour whether a commitment covered it.
     pub is_committed_told: bool,
     pub on_demand_paid: Money,
     pub on_demand_list: Money,
     pub corrected: Money,
-    /// The month has not ended, or is not fully billed.
+    /// True if the month has not ended, or is not fully billed.
     pub is_open: bool,
 }
 
@@ -44,7 +44,7 @@ impl PaidOptions {
         }
     }
 
-    /// The sum of the usage rows of a month; none without rows.
+    /// Returns the sum of the usage rows of a month; none without rows.
     pub fn sums<'r>(
         &self,
         rows: impl Iterator<Item = &'r PaidRow>,
@@ -83,7 +83,7 @@ impl PaidOptions {
 }
 
 impl PaidSums {
-    /// The share of the hours, if there are any.
+    /// Returns an amount of hours as a share of all hours, if there are any.
     pub fn share(&self, of: BilledAmount) -> Option<f64> {
         let hours = self.hours.filter(|it| *it > BilledAmount::ZERO)?;
         Some(of.as_f64() / hours.as_f64())

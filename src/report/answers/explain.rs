@@ -1,4 +1,4 @@
-//! How gpulint computed one price, for `gpulint explain`.
+//! Shows how gpulint computed one price, for `gpulint explain`.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::report::formats::text::TextTable;
 use crate::report::views::money::{exact, mark};
 use crate::report::{Report, escape};
 
-/// A resource with its facts, the steps of its price, and its cost with other purchase options.
+/// Returns a resource with its facts, the steps of its price, and its cost with other purchase options.
 pub fn explain(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let at = report.paths.locate(report.sources, resource.span);
@@ -17,7 +17,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     format!("{head}\n{}{}{}", facts(report, resource), links(report, resource), price(report, resource, id))
 }
 
-/// The same with the price first, for displays of a few lines.
+/// Returns the same report with the price first, for displays of a few lines.
 pub fn explain_price_first(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let price = price(report, resource, id);
@@ -66,7 +66,7 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
     text
 }
 
-/// Each step with its result and the place of its input.
+/// Writes each step of a price, with its result and the place of its input.
 fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[SumStep]) {
     for step in steps {
         let result = step.result.map(|money| format!("  {}", exact(money))).unwrap_or_default();
@@ -78,7 +78,7 @@ fn steps(text: &mut String, report: &Report, resource: &Resource, steps: &[SumSt
     }
 }
 
-/// The links to other resources, and their reasons.
+/// Returns the links to other resources, and their reasons.
 fn links(report: &Report, resource: &Resource) -> String {
     if resource.links.is_empty() {
         return String::new();
@@ -96,7 +96,7 @@ fn links(report: &Report, resource: &Resource) -> String {
     format!("\n{}", table.print())
 }
 
-/// Every fact with its source.
+/// Returns every fact with its source.
 fn facts(report: &Report, resource: &Resource) -> String {
     let mut table = TextTable::new(&["fact", "value", "source", "where"], 0..0);
     let place = |span| {

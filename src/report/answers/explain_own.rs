@@ -27,13 +27,13 @@ pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]
     text
 }
 
-/// Dollars per accelerator and hour for each purchase option.
+/// Returns the dollars per accelerator and hour for each purchase option.
 fn rents(resource: &Resource, item: &BillItem) -> Vec<(CostScenario, Money)> {
     let count = resource.number(Key::AcceleratorCount).filter(|count| *count > 0.0);
     let amount = item.amount.map(|amount| amount.expected.usd()).filter(|usd| *usd > 0.0);
     let (Some(hour), Some(count), Some(amount)) = (item.hourly(), count, amount) else { return Vec::new() };
     let ways = [CostScenario::OnDemand, CostScenario::Reserved1y, CostScenario::Reserved3y];
-    // The cost of the same machines and hours, divided by the cost now.
+    // The cost with another purchase option, divided by the cost now, for the same machines and hours.
     let share = |way: CostScenario| item.amount_if.get(&way).map(|other| other.expected.usd() / amount);
     let found = ways.into_iter().filter_map(|way| Some((way, hour.expected.times(share(way)? / count))));
     found.collect()

@@ -1,4 +1,4 @@
-//! The duration and cost of one run, for `gpulint explain`.
+//! Shows the duration and cost of one run, for `gpulint explain`.
 
 use crate::catalog::Currency;
 use crate::fit::Assessment;
@@ -8,8 +8,8 @@ use crate::report::escape::one_line;
 use crate::report::views::training_run;
 use crate::resolve::plain;
 
-/// The cost of a run with a time limit, and the duration of training with declared tokens, or why it is unknown; empty if
-/// neither is declared.
+/// Returns the cost of a run with a time limit, and the duration of training with declared tokens, or why it is
+/// unknown; empty if neither is declared.
 pub fn explain_run(resource: &Resource, fact: &Fact<Assessment>, item: Option<&BillItem>) -> String {
     let unpriced = BillItem::default();
     let item = item.unwrap_or(&unpriced);
@@ -22,7 +22,7 @@ pub fn explain_run(resource: &Resource, fact: &Fact<Assessment>, item: Option<&B
     limited(item) + &training_run::section(training, item) + &unknown.unwrap_or_default()
 }
 
-/// Empty if the bill already has the amount of one run.
+/// Returns the cost of a run with a time limit; empty if the bill already contains the cost per run.
 fn limited(item: &BillItem) -> String {
     let Some(run) = item.run.as_ref().filter(|_| item.per != Period::Run) else { return String::new() };
     let hour = item.per_hour.map(|hour| Currency::USD.per_hour(hour.expected)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The speed of a server with its calculation, and the cost per unit of work, for `gpulint explain`.
+//! Shows the estimated speed of a server, its calculation, and the cost per unit of work, for `gpulint explain`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::inventory::{Fact, Key, Resource, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::escape;
 
-/// The estimate for one machine or pod, or why there is none, and the resulting costs.
+/// Returns the estimate for one machine or pod, or why there is none, and the resulting costs.
 pub fn explain_speed(resource: &Resource, item: &BillItem, fact: &Fact<Assessment>, catalog: &Catalog) -> String {
     let mut text = String::new();
     match fit::placed(fact).zip(fact.value()) {
@@ -75,7 +75,7 @@ fn dollars_at_full_load(text: &mut String, speed: &ServerSpeed, hour: f64) {
     );
 }
 
-/// Unit costs from a declared or measured rate.
+/// Writes the unit costs that follow from a declared or measured rate.
 fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fact<Assessment>) {
     let costs = UnitCosts::new(resource, item, fact);
     let Some(month) = item.monthly else { return };
@@ -101,7 +101,7 @@ fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fa
     }
 }
 
-/// The traffic below which a hosted service of the same model is cheaper.
+/// Writes the traffic below which a hosted service of the same model is cheaper.
 fn hosted(text: &mut String, resource: &Resource, item: &BillItem, served: &Assessment, catalog: &Catalog) {
     let (Some(it), Some(month)) = (host_of(resource, served.lengths, catalog), item.monthly) else { return };
     let (prompt, answer) = served.lengths;

@@ -22,7 +22,7 @@ struct Document<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a str>,
-    /// Why gpulint took this model for the given name.
+    /// The reason why gpulint chose this model for the given name.
     #[serde(skip_serializing_if = "Option::is_none")]
     inferred: Option<&'a str>,
     model: Option<&'a str>,
@@ -63,7 +63,7 @@ struct Chosen<'a> {
     budget_gib_per_gpu: WireNumber,
 }
 
-/// The answer in a format; `None` if the command does not support the format.
+/// Returns the answer in a format; `None` if the command does not support the format.
 pub fn fit(
     format: Format,
     fact: &Fact<Assessment>,
@@ -119,7 +119,7 @@ fn ends(range: SpeedRange, unit: f64) -> WireRange {
     WireRange { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
 }
 
-/// Why there is no verdict.
+/// Returns why there is no verdict.
 fn cause(fact: &Fact<Assessment>) -> Option<&str> {
     fact.why().or_else(|| fact.value()?.placed.why())
 }
@@ -194,10 +194,10 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], styl
     text
 }
 
-/// In the order of the report.
+/// The parts of the needed memory, in the order of the report.
 const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
 
-/// Configurations by provider, the cheapest first.
+/// Returns the table of configurations by provider, the cheapest first.
 fn table(options: &[FitChoice], style: ReportStyle) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog has enough memory with a safety margin\n".to_owned();

@@ -1,4 +1,4 @@
-//! Reports of subcommands other than `check`, each in its formats.
+//! Writes reports of subcommands other than `check`, each in its formats.
 
 pub(super) mod explain;
 pub(super) mod explain_own;

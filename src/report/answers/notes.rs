@@ -1,4 +1,4 @@
-//! New findings that a reviewer can fix with one click, as notes on their lines.
+//! Creates notes for new findings that a reviewer can fix with one click.
 
 use crate::decide::{Decided, fingerprints};
 use crate::report::formats::markdown;
@@ -16,7 +16,7 @@ pub struct Note {
     pub key: String,
 }
 
-/// Notes for the new findings with a fix that fits into a few lines.
+/// Returns notes for the new findings whose fix fits into a few lines.
 pub fn notes(difference: &Difference) -> Vec<Note> {
     let after = &difference.after;
     let new: Vec<Decided> = difference.brought().cloned().collect();

@@ -1,4 +1,4 @@
-//! The cost of the resource on a line of a file, for an editor.
+//! Computes the cost of the resources on each line of a file, for an editor.
 
 use crate::catalog::MoneyRange;
 use crate::inventory::{BillingRole, ResourceId};
@@ -9,11 +9,11 @@ use crate::report::views::money::mark;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// The editor shows this next to the line.
+/// The maximum length of a cause, because the editor shows it next to the line.
 const LONGEST_CAUSE: usize = 60;
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The cost of the resources whose first line this is.
+/// The cost of the resources that begin on one line.
 pub struct LinePrice {
     /// The header of their block.
     pub span: Span,
@@ -28,7 +28,7 @@ pub struct CallOnLine {
     pub resources: Vec<ResourceId>,
 }
 
-/// The prices to show in a file, in the order of places.
+/// Returns the prices to show in a file, in the order of places.
 pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) -> Vec<LinePrice> {
     let called = calls.into_iter().filter_map(|call| {
         let label = sum(report, &call.resources)?;
@@ -39,7 +39,7 @@ pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) ->
     all
 }
 
-/// The monthly cost of these resources: of machines if there are any, otherwise of pods.
+/// Returns the monthly cost of these resources: of machines if there are any, otherwise of pods.
 fn sum(report: &Report, resources: &[ResourceId]) -> Option<String> {
     let of = |role: BillingRole| {
         let all =
@@ -105,20 +105,20 @@ fn label(report: &Report, resources: &[ResourceId]) -> Option<String> {
     }
 }
 
-/// A finding for its place: the problem, the cost and the help.
+/// Returns the text of a finding without its place: the problem, the cost and the help.
 pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
     let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
     let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();
     format!("{}{saves}{help}", shortened(&one_line(&finding.message), LONGEST_MESSAGE))
 }
 
-/// The cost of one resource; for a pod on machines that count elsewhere, a part of its pool.
+/// Returns the cost of one resource; for a pod on machines that count elsewhere, a part of its pool.
 fn cost(report: &Report, item: &BillItem) -> Option<String> {
     let costs = report.currency.costs(item)?;
     Some(if item.is_within { format!("{costs}, part of its pool") } else { costs })
 }
 
-/// For several different costs: from the cheapest to the most expensive.
+/// Returns one cost, or the range from the cheapest to the most expensive resource.
 fn spread(report: &Report, items: &[&BillItem], count: usize) -> String {
     let amounts = || items.iter().filter_map(|item| Some((item.amount?.expected, item.per)));
     let (Some(least), Some(most)) = (amounts().min(), amounts().max()) else { return format!("{count} × ?") };

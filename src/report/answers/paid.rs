@@ -1,4 +1,4 @@
-//! The total of a bill, and how each cent was attributed.
+//! Shows the total of a bill, and how each cent was attributed.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct SumOfBill<'a> {
     pub amount: BilledAmount,
 }
 
-/// The columns of the file.
+/// Returns the columns of the file.
 pub fn paid_columns() -> String {
     let mut table = TextTable::new(&["column", "content"], 2..2);
     for (name, meaning) in PaidRow::columns() {
@@ -23,7 +23,8 @@ pub fn paid_columns() -> String {
     table.print()
 }
 
-/// For each currency: the amounts read, written and not attributed. The last two add up to the first exactly.
+/// Returns for each currency the amounts that were read, written and not attributed. The last two add up to the first
+/// exactly.
 pub fn bill_sums<'a>(sums: impl Iterator<Item = SumOfBill<'a>>) -> String {
     let mut by_currency: BTreeMap<&str, Vec<SumOfBill<'a>>> = BTreeMap::new();
     for sum in sums {

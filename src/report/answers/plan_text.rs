@@ -1,4 +1,4 @@
-//! A purchase plan for a terminal: the answer first, then its details.
+//! Writes a purchase plan for a terminal: the answer first, then its details.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::report::escape::one_line;
 use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
 
-/// At most this many addresses are named for each reason why something is not planned.
+/// The limit on addresses that are listed for each reason why something is not planned.
 const MOST_NAMED: usize = 5;
 
 pub(super) fn text(planned: &PlannedPurchases<'_>, style: ReportStyle) -> String {
@@ -58,7 +58,7 @@ fn place(group: &PurchaseGroup, line: &PurchaseLine) -> String {
     format!("{} {} {}", group.provider, group.region, line.machine)
 }
 
-/// The machines that always run, and the commitment for them.
+/// Returns the machines that always run, and the commitment for them.
 fn table(plan: &PurchasePlan, currency: &Currency, style: ReportStyle) -> String {
     let headings = [
         "machines",
@@ -103,7 +103,7 @@ fn nonzero(machines: f64) -> String {
     if machines > 0.0 { running(machines).to_string() } else { String::new() }
 }
 
-/// Machines without a commitment, and why.
+/// Returns the machines without a commitment, and the reason.
 fn left(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Option<String> {
     let mut parts = Vec::new();
     let hour =
@@ -134,7 +134,7 @@ fn left(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Opti
     Some(format!("{}: {}{most}{reasons}", place(group, line), parts.join(", ")))
 }
 
-/// `1 machine`, `2.5 machines`
+/// Returns text such as `1 machine`, `2.5 machines`.
 fn count(machines: f64) -> String {
     let noun = if machines == 1.0 { "machine" } else { "machines" };
     format!("{} {noun}", running(machines))
@@ -184,7 +184,7 @@ fn how(group: &PurchaseGroup, line: &PurchaseLine, currency: &Currency) -> Vec<S
     said
 }
 
-/// Each reason with its resources.
+/// Returns each reason with its resources.
 fn not_planned(plan: &PurchasePlan) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for it in &plan.unplanned {

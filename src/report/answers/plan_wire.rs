@@ -1,4 +1,4 @@
-//! A purchase plan for programs: JSON and CSV, always in dollars.
+//! Writes a purchase plan for programs: JSON and CSV, always in dollars.
 
 use serde::Serialize;
 

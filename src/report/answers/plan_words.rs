@@ -1,4 +1,4 @@
-//! A purchase plan in words: the answer, and its calculation.
+//! Writes a purchase plan in words: the answer, and its calculation.
 
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, HOURS_PER_MONTH, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term};
@@ -50,7 +50,7 @@ impl PlanSummary {
         self.terms.is_empty()
     }
 
-    /// The break-even of all machines together.
+    /// Returns the break-even of all machines together.
     pub(super) fn break_even(&self) -> f64 {
         self.committed.usd() / self.on_demand.usd()
     }
@@ -82,7 +82,7 @@ pub(super) fn in_words(term: Term) -> &'static str {
     }
 }
 
-/// The answer in one line.
+/// Returns the answer in one line.
 pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
     let plan = planned.plan;
     let bound: Vec<&PurchaseGroup> =
@@ -119,7 +119,7 @@ fn sentence(what: &str, sum: &PlanSummary, half: &str, currency: &Currency) -> S
     )
 }
 
-/// Accelerators that run always or most of the time, eligible or not.
+/// Returns the number of accelerators that run always or most of the time, eligible or not.
 fn steady(group: &PurchaseGroup) -> f64 {
     let measured =
         |line: &PurchaseLine| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
@@ -150,7 +150,7 @@ fn why_nothing(plan: &PurchasePlan) -> String {
     }
 }
 
-/// The calculation of a commitment, so that readers can check it.
+/// Returns the calculation of a commitment, so that readers can check it.
 pub(super) fn steps(line: &PurchaseLine, bound: &Bound, currency: &Currency) -> Vec<String> {
     let (hour, on_demand) = (currency.per_hour(bound.per_hour), currency.per_hour(bound.on_demand));
     let exact = |money: Money| currency.exact_to_the_cent(money);
@@ -190,7 +190,7 @@ fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> S
     )
 }
 
-/// The mean number of machines over all hours.
+/// Returns the mean number of machines over all hours.
 pub(super) fn running(machines: f64) -> WireNumber {
     WireNumber((machines * 1e4).round() / 1e4)
 }

@@ -1,4 +1,4 @@
-//! Prices of the catalog, for `gpulint price`.
+//! Writes prices of the catalog, for `gpulint price`.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub struct PriceAnswer<'a> {
     pub catalog: &'a Catalog,
     pub offers: &'a [Offer<'a>],
     pub hardware: &'a [Hardware<'a>],
-    /// Prices per month, per GPU and per GiB are for spot instead of on demand.
+    /// True if the prices per month, per GPU and per GiB are spot prices, and not on demand.
     pub on_spot: bool,
     /// The day from which ages count.
     pub today: Date,
@@ -49,7 +49,7 @@ struct Row<'a> {
     retired: Option<&'a str>,
 }
 
-/// The prices in a format; `None` if the command does not support the format.
+/// Returns the prices in a format; `None` if the command does not support the format.
 pub fn price(format: Format, prices: &PriceAnswer<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),
@@ -59,7 +59,7 @@ pub fn price(format: Format, prices: &PriceAnswer<'_>, style: ReportStyle) -> Op
 }
 
 impl PriceAnswer<'_> {
-    /// The memory of one whole accelerator in GiB.
+    /// Returns the memory of one whole accelerator in GiB.
     fn memory_gib(&self, accelerator: &str) -> Option<f64> {
         let known = self.catalog.accelerator(accelerator)?;
         Some(known.memory_gib).filter(|gib| *gib > 0.0)
@@ -130,7 +130,7 @@ fn row<'a>(prices: &'a PriceAnswer<'_>, offer: &'a Offer<'_>) -> Row<'a> {
     }
 }
 
-/// The basis of a price, in words.
+/// Returns the basis of a price, in words.
 pub(in crate::report) fn basis(basis: &Basis) -> String {
     match basis {
         Basis::Own { line, .. } => format!("your own price, line {line}"),

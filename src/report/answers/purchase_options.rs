@@ -1,4 +1,4 @@
-//! The ways to buy machines for one planned run, for `gpulint price --hours`.
+//! Writes the ways to buy machines for one planned run, for `gpulint price --hours`.
 
 use std::fmt::Write;
 
@@ -30,7 +30,8 @@ struct Row<'a> {
     purchase: &'a str,
     usd_per_hour: WireNumber,
     total_usd: WireNumber,
-    /// Null if the provider never takes the machines back, and on spot if no rate is known.
+    /// The expected number of restarts. Null if the provider never takes the machines back, or if no rate is known for
+    /// spot.
     restarts: Option<RestartRange>,
     needs: &'a str,
     as_of: &'a str,
@@ -60,12 +61,12 @@ struct Cheaper<'a> {
     than: &'a str,
     bought: &'static str,
     rent_usd_per_hour: WireNumber,
-    /// `above`, `below`, `always` or `never`.
+    /// The side of the limit on which the option is cheaper: `above`, `below`, `always` or `never`.
     when: &'static str,
     hours_per_month: Option<WireNumber>,
 }
 
-/// The ways in a format; `None` if the command does not support the format.
+/// Returns the ways in a format; `None` if the command does not support the format.
 pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),

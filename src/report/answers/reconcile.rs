@@ -1,4 +1,4 @@
-//! `gpulint reconcile`: expected, measured and billed cost side by side.
+//! Writes expected, measured and billed cost side by side, for `gpulint reconcile`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option
     }
 }
 
-/// Lines for gpulint.toml, each with the numbers of the bill.
+/// Returns lines for gpulint.toml, each with the numbers of the bill.
 pub fn proposed_discounts(report: &Report) -> String {
     let proposed = discounts(report);
     if proposed.is_empty() {

@@ -25,7 +25,7 @@ struct Row<'a> {
     silences: usize,
 }
 
-/// The suppressions in a format; `None` if the command does not support the format.
+/// Returns the suppressions in a format; `None` if the command does not support the format.
 pub fn suppressions(format: Format, sources: &SourceFiles, paths: &ShownPaths, all: &[Listed]) -> Option<String> {
     let rows = all.iter().map(|it| {
         let at = paths.locate(sources, it.span);

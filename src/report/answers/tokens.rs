@@ -1,4 +1,4 @@
-//! The cheapest machines per generated token, for `gpulint fit --by token`.
+//! Writes the cheapest machines per generated token, for `gpulint fit --by token`.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
 use crate::report::{Format, ReportStyle, escape};
 
-/// At most this many configurations are shown.
+/// The limit on configurations that are shown.
 const MOST: usize = 12;
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ struct Hosted<'a> {
     confidence: &'static str,
 }
 
-/// The answer in a format; `None` if the command does not support the format.
+/// Returns the answer in a format; `None` if the command does not support the format.
 pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),
@@ -143,7 +143,8 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: ReportStyle) 
     text
 }
 
-/// A note of low confidence: host prices change by a quarter within months, and no two hosts serve exactly the same.
+/// Returns a note about the low confidence of the comparison: prices of hosts change by a quarter within months, and
+/// no two hosts serve exactly the same.
 fn note(it: &BreakEven<'_>) -> String {
     let (host, as_of) = (escape::one_line(it.host.host.host), it.host.host.as_of);
     let reach = if it.in_reach { "" } else { ", which is more than the first machine above can generate" };
@@ -186,7 +187,7 @@ fn table(priced: &[TokenCost], style: ReportStyle) -> String {
         if with_traffic {
             cells.push(it.at_traffic.map(plain).unwrap_or_default());
         }
-        // JSON keeps the short word.
+        // Only JSON uses the word `dearer`.
         cells.push(it.beside_cheapest.name().replace("dearer", "more expensive"));
         table.row(cells);
     }

@@ -1,4 +1,4 @@
-//! `gpulint usage show`: the usage metrics of each resource, and rows and resources without a match.
+//! Writes the usage metrics of each resource, and rows and resources without a match, for `gpulint usage show`.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::report::views::measured::{listed, wire};
 use crate::report::views::sentence::sentence;
 use crate::report::{Format, Report};
 
-/// The matches in a format; `None` if the command does not support the format.
+/// Returns the matches in a format; `None` if the command does not support the format.
 pub fn usage(format: Format, report: &Report) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&wire(report))),
@@ -20,7 +20,7 @@ pub fn usage(format: Format, report: &Report) -> Option<String> {
     }
 }
 
-/// The columns of the file.
+/// Returns the columns of the file.
 pub fn usage_columns() -> String {
     let mut table = TextTable::new(&["column", "content"], 2..2);
     for (name, meaning) in UsageRow::COLUMNS {

@@ -43,7 +43,7 @@ fn word(entry: &VocabularyEntry) -> Word<'_> {
     Word { name: &entry.name, r#type: &entry.holds, meaning: &entry.meaning, values: &entry.values }
 }
 
-/// The meaning, with the values that it may have.
+/// Returns the meaning, with the values that it may have.
 fn meaning(entry: &VocabularyEntry) -> String {
     match entry.values.as_slice() {
         [] => entry.meaning.clone(),
@@ -89,7 +89,7 @@ struct Listed<'a> {
     summary: &'a str,
 }
 
-/// Every rule, and whether it is on; `None` if the command does not support the format.
+/// Returns every rule, and whether it is on; `None` if the command does not support the format.
 pub fn rules(format: Format, rules: &Rules) -> Option<String> {
     let listed: Vec<Listed> = rules
         .pages()

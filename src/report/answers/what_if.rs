@@ -21,10 +21,10 @@ use crate::report::views::what_if::{
 };
 use crate::report::{Format, Report, ReportStyle};
 
-/// At most this many findings of a case are shown as text.
+/// The limit on findings of a case that are shown as text.
 const MOST: usize = 8;
 
-/// The scenarios in a format; `None` if the command does not support the format.
+/// Returns the scenarios in a format; `None` if the command does not support the format.
 pub fn what_if(format: Format, cases: &Cases<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text(cases, style)),
@@ -107,7 +107,7 @@ fn state<'a>(cases: &Cases<'a>, case: &'a Case<'a>) -> State<'a> {
     }
 }
 
-/// How much more the total costs per month than today, with each dollar counted once.
+/// Returns how much more the total costs per month than today, with each dollar counted once.
 fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
     case.report.bill.combined.minimum().expected - today.report.bill.combined.minimum().expected
 }
@@ -148,7 +148,7 @@ fn text(cases: &Cases<'_>, style: ReportStyle) -> String {
     text
 }
 
-/// The row of a case for each period of its cost.
+/// Returns the row of a case for each period of its cost.
 fn lines(cases: &Cases<'_>, case: &Case<'_>) -> Vec<Vec<String>> {
     let (changed, concerned, report) = (cases.changed(case), cases.concerned(case), &case.report);
     let mut name = shortened(&one_line(case.name), 40);
@@ -180,7 +180,7 @@ fn amounts(report: &Report<'_>, per: Period, cost: &WhatIfCost) -> [String; 4] {
     [hour, amount(cost.amount.floor), amount(cost.amount.expected), amount(cost.amount.ceiling)]
 }
 
-/// The total number of machines or pods.
+/// Returns the total number of machines or pods.
 fn count(report: &Report<'_>, places: &[usize]) -> String {
     let all = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| it.count.value().copied());
     let sum = all.reduce(|sum, count| Some(sum?.plus(count?))).flatten();
@@ -192,7 +192,7 @@ fn count(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// The cost per million tokens at full load: of the only server, or from the cheapest to the most expensive.
+/// Returns the cost per million tokens at full load: of the only server, or from the cheapest to the most expensive.
 fn tokens(report: &Report<'_>, places: &[usize]) -> String {
     let costs = places.iter().filter_map(|at| unit_work::of(report, *at)?.costs.per_million_at_full_load);
     let costs: Vec<SpeedRange> = costs.collect();
@@ -233,7 +233,7 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     text.push('\n');
 }
 
-/// The change of the total cost.
+/// Returns the change of the total cost.
 fn whole(case: &Case<'_>, today: &Case<'_>) -> String {
     let (change, currency) = (change(case, today), case.report.currency);
     let unpriced = case.report.bill.unpriced();
@@ -263,7 +263,7 @@ const COLUMNS: &str = "case,set,changed,address,kind,role,provider,region,machin
                        count_floor,count_expected,count_ceiling,status,usd_per_hour,per,floor_usd,expected_usd,ceiling_usd,\
                        fit,expected_usd_per_million_tokens_at_full_load,new_findings,gone_findings\n";
 
-/// A line for each resource of each case.
+/// Returns a line for each resource of each case.
 fn rows(cases: &Cases<'_>) -> String {
     let mut rows = COLUMNS.to_owned();
     let Some(today) = cases.today() else { return rows };

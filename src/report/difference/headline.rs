@@ -1,6 +1,6 @@
-//! The effect of a change: one line with the answer, and rows for everything else that changes.
-//!
-//! `fail – $3,620 → $8,077/month (+$4,457, +123%)`
+//! Writes the effect of a change: one line with the answer, such as
+//! `fail – $3,620 → $8,077/month (+$4,457, +123%)`,
+//! and lines for everything else that changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::report::views::cost_line::{in_words, marked};
 use crate::report::views::excluded;
 use crate::report::views::money::{mark, while_running};
 
-/// The most words of the money in the headline; title and verdict come on top.
+/// The maximum number of words of the money in the headline; title and verdict come on top.
 const MOST_WORDS: usize = 13;
 
 /// The parts of the headline: some formats print them in other places.
@@ -34,7 +34,7 @@ impl Headline {
         let mut rows = moved_beside(it);
         let money = match became(it, all) {
             Some(money) => money,
-            // If the expected amount stays the same, the first other change is the answer.
+            // If the expected amount stays the same, another change becomes the answer.
             None if rows.is_empty() => as_it_was(it, true),
             None if all.after.minimum() == MoneyRange::ZERO => rows.remove(0),
             None => {
@@ -43,7 +43,7 @@ impl Headline {
                 if both.split_whitespace().count() <= MOST_WORDS {
                     both
                 } else {
-                    // The change is the answer.
+                    // The answer shows the change, so the unchanged amount moves to the lines below.
                     rows.insert(0, stays);
                     moves
                 }
@@ -52,12 +52,12 @@ impl Headline {
         Headline { money, rows, findings: findings(it), open: open(it) }
     }
 
-    /// The verdict and the answer.
+    /// Returns the verdict and the answer.
     pub(super) fn line(&self, verdict: Verdict) -> String {
         format!("{} – {}", verdict.in_words(), self.money)
     }
 
-    /// The lines below: findings and what was not evaluated in one line, then the rows.
+    /// Returns the lines below: findings and what was not evaluated in one line, then the rows.
     pub(super) fn below(&self) -> Vec<String> {
         let counts: Vec<String> = self.findings.iter().chain(&self.open).cloned().collect();
         let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
@@ -65,7 +65,8 @@ impl Headline {
     }
 }
 
-/// `at least $3,620 → $8,077/month (+$4,457, +123%, $500 became known)`; nothing if the expected amount stays the same.
+/// Returns text such as `at least $3,620 → $8,077/month (+$4,457, +123%, $500 became known)`; nothing if the expected
+/// amount stays the same.
 fn became(it: &Difference, sum: &CostChange) -> Option<String> {
     let (difference, known, lost) = (sum.difference.expected, sum.became_known.expected, sum.no_longer_known.expected);
     if difference.is_zero() && known.is_zero() && lost.is_zero() {
@@ -90,7 +91,8 @@ fn is_estimated(it: &Difference) -> bool {
     [BillingRole::Rented, BillingRole::Requested].into_iter().any(|role| it.is_estimated(role))
 }
 
-/// `$3,620/month, unchanged`; `as before` if resources of the same cost were exchanged, or if another amount changes.
+/// Returns text such as `$3,620/month, unchanged`; `as before` if resources of the same cost were exchanged, or if
+/// another amount changes.
 fn as_it_was(it: &Difference, nothing_moves: bool) -> String {
     let sum = &it.delta.combined.after;
     let amount = it.after.currency.at_least(sum, marked(&it.after));
@@ -119,7 +121,7 @@ fn moved_beside(it: &Difference) -> Vec<String> {
     rows
 }
 
-/// `maximum $12,000 → $16,200 (+$4,200)`
+/// Returns text such as `maximum $12,000 → $16,200 (+$4,200)`.
 fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
     let (before, after) = (sum.before.minimum(), sum.after.minimum());
     let mark = marked(&it.after);
@@ -154,7 +156,7 @@ fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
     rows
 }
 
-/// `provisioned machines $3,000 → $7,000/month`, `pods …`: if there are both.
+/// Returns text such as `provisioned machines $3,000 → $7,000/month`, `pods …`: if there are both.
 fn by_role(it: &Difference) -> Vec<String> {
     let delta = it.delta;
     let mut rows = Vec::new();
@@ -187,7 +189,7 @@ fn disks(it: &Difference) -> Option<String> {
     Some(format!("disks {} → {}/month ({})", it.amount(from), it.amount(to), it.signed(to - from)))
 }
 
-/// `excluded from the total, in examples and tests: maximum $0 → $1,900,000/month`.
+/// Returns text such as `excluded from the total, in examples and tests: maximum $0 → $1,900,000/month`.
 fn set_apart(it: &Difference) -> Vec<String> {
     let (before, after) = (&it.before.bill.apart, &it.after.bill.apart);
     let counted: BTreeSet<CountedAs> = before.keys().chain(after.keys()).copied().collect();
@@ -214,7 +216,7 @@ fn set_apart(it: &Difference) -> Vec<String> {
     rows
 }
 
-/// `1 changed resource has no price`: the total does not contain it.
+/// Returns text such as `1 changed resource has no price`: the total does not contain it.
 fn without_price(it: &Difference) -> Option<String> {
     let open = it.delta.visible().filter(|change| {
         let (before, after) = it.costs(change);
@@ -233,7 +235,7 @@ fn without_price(it: &Difference) -> Option<String> {
 /// From this percentage on, a factor is clearer.
 const MOST_PERCENT: f64 = 1_000.0;
 
-/// `, +32%`; `, 22 times as much`: of the cost that is known before and after.
+/// Returns text such as `, +32%`; `, 22 times as much`: of the cost that is known before and after.
 fn percent(sum: &CostChange) -> String {
     let before = sum.before.minimum().expected - sum.no_longer_known.expected;
     let difference = sum.difference.expected;
@@ -247,7 +249,8 @@ fn percent(sum: &CostChange) -> String {
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 
-/// The cost of jobs that end, which no monthly total contains: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
+/// Returns the cost of jobs that end, which no monthly total contains: `jobs $1.59 to $44.25 → $3.18 to $88.50 per
+/// run`.
 fn jobs(it: &Difference) -> Vec<String> {
     let mut sums: BTreeMap<Period, [MoneyRange; 2]> = BTreeMap::new();
     for (place, state) in [&it.before, &it.after].into_iter().enumerate() {
@@ -273,7 +276,7 @@ fn jobs(it: &Difference) -> Vec<String> {
     moved.map(row).collect()
 }
 
-/// `jobs start 30 → 43,800 times per month, $55.04 per hour of running`: the duration is unknown.
+/// Returns text such as `jobs start 30 → 43,800 times per month, $55.04 per hour of running`: the duration is unknown.
 fn starts(it: &Difference) -> Option<String> {
     let mut sums = (0.0, 0.0);
     let mut hourly = MoneyRange::ZERO;

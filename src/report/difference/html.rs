@@ -1,4 +1,4 @@
-//! A comparison as a page: first the change, then the later state.
+//! Writes a comparison as a page: first the change, then the later state.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, rows};
@@ -49,7 +49,7 @@ fn changes(it: &Difference) -> Option<PageSection> {
     Some(PageSection { id: "changes", title: "What changes?", answer: None, body })
 }
 
-/// The reason why the total excludes the resource.
+/// Returns the reason why the total excludes the resource.
 fn apart(it: &Difference, row: &DifferenceRow) -> Option<&'static str> {
     let change = row.first;
     let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before))?;
@@ -100,7 +100,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
     number(page, &told, moved.usd());
 }
 
-/// The section about teams and budgets.
+/// Returns the section about teams and budgets.
 fn payers(it: &Difference) -> Option<PageSection> {
     let has_names = it.teams.iter().any(|team| team.name.is_some());
     let teams: Vec<_> = it.teams.iter().filter(|team| has_names && team.before != team.after).collect();

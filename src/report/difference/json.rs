@@ -1,4 +1,4 @@
-//! A comparison as JSON.
+//! Writes a comparison as JSON.
 
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ struct Changed<'a> {
     details: Vec<Differs<'a>>,
     /// The resource after the change, or before it if it was removed.
     resource: Option<json::WireResource<'a>>,
-    /// The cost was known before and is unknown now: not a saving.
+    /// True if the cost was known before and is unknown now. This is not a saving.
     lost: bool,
     /// Which states know the cost: `both`, `after`, `before` or `neither`. Only `both` has a difference.
     known: &'static str,
@@ -97,7 +97,7 @@ struct Changed<'a> {
 struct Amount {
     per: &'static str,
     usd: WireBounds,
-    /// The price is an estimate.
+    /// True if the price is an estimate.
     estimated: bool,
 }
 

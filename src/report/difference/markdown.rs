@@ -1,4 +1,5 @@
-//! The comment on a pull request. It escapes everything from the repository, and shortens long comments in a fixed order.
+//! Writes the comment on a pull request. It escapes everything from the repository, and shortens long comments in a
+//! fixed order.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};
@@ -14,34 +15,34 @@ use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
 
-/// Table rows before the fold.
+/// The number of table rows that are always visible.
 const ROWS: usize = 10;
 
-/// Table rows behind the fold.
+/// The maximum number of table rows in the folded part.
 const MOST_ROWS: usize = 200;
 
-/// The most environments in the table.
+/// The maximum number of environments in the table.
 const MOST_ENVIRONMENTS: usize = 12;
 
-/// The most teams in the table.
+/// The maximum number of teams in the table.
 const MOST_TEAMS: usize = 8;
 
-/// The most budgets in the table.
+/// The maximum number of budgets in the table.
 const MOST_BUDGETS: usize = 12;
 
-/// The most accepted findings in the list.
+/// The maximum number of accepted findings in the list.
 const MOST_ACCEPTED: usize = 20;
 
-/// The most fixed findings in the list.
+/// The maximum number of fixed findings in the list.
 const MOST_FIXED: usize = 50;
 
-/// The most characters of an address.
+/// The maximum number of characters of an address.
 const LONGEST_NAME: usize = 200;
 
-/// The most characters of a value before and after, and of a team name.
+/// The maximum number of characters of a value before and after, and of a team name.
 const LONGEST_VALUE: usize = 60;
 
-/// The most characters of a note.
+/// The maximum number of characters of a note.
 const LONGEST_NOTE: usize = 1_000;
 
 pub(super) fn difference(it: &Difference, room: CommentLimits) -> String {
@@ -68,7 +69,7 @@ pub(super) fn difference(it: &Difference, room: CommentLimits) -> String {
     }
 }
 
-/// The parts that are not cut yet.
+/// The parts of the comment that are not cut yet.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     new: usize,
@@ -76,7 +77,7 @@ struct Shown {
     details: bool,
 }
 
-/// The most new findings that fit.
+/// Returns the most new findings that fit.
 fn fitting(it: &Difference, room: CommentLimits, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {
@@ -87,7 +88,7 @@ fn fitting(it: &Difference, room: CommentLimits, kept: Shown) -> usize {
     fits
 }
 
-/// The comment if nothing changed: it may replace a longer one about an earlier commit.
+/// Returns the comment if nothing changed: it may replace a longer one about an earlier commit.
 fn nothing(it: &Difference) -> String {
     let mut text = Markdown::default();
     text.push("### GPU cost: nothing changed");
@@ -218,7 +219,7 @@ fn what(text: &mut Markdown, it: &Difference, change: &ResourceCostChange) {
     }
 }
 
-/// True if only the name at the end of the address differs.
+/// Returns true if only the name at the end of the address differs.
 fn is_renamed(it: &Difference, change: &ResourceCostChange) -> bool {
     let (Some(earlier), Some(later)) = (it.before.resource(change.before), it.after.resource(change.after)) else {
         return false;
@@ -366,7 +367,7 @@ fn new_findings(text: &mut Markdown, it: &Difference, most: usize) {
     }
 }
 
-/// For readers who want to accept a finding.
+/// Explains to readers how to accept a finding.
 const HOW_TO_ACCEPT: &str =
     "<sub>To accept a finding, write on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason`";
 

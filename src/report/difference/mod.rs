@@ -1,4 +1,4 @@
-//! The effect of a change on cost and findings, in each format for comparisons.
+//! Writes the effect of a change on cost and findings, in each format for comparisons.
 
 mod headline;
 mod html;
@@ -52,7 +52,7 @@ pub struct GateResult {
 }
 
 impl<'a> Difference<'a> {
-    /// True if nothing deserves a first comment: at most, resources were moved or renamed.
+    /// Returns true if the change does not need a comment: at most, resources were moved or renamed.
     pub fn is_quiet(&self) -> bool {
         !self.has_something_to_tell() && self.delta.visible().all(|change| change.kind == ChangeKind::Moved)
     }
@@ -65,17 +65,17 @@ impl<'a> Difference<'a> {
             || self.after.inventory.unjudged.iter().any(is_news)
     }
 
-    /// True if the comparison fails only because something was not evaluated.
+    /// Returns true if the comparison fails only because something was not evaluated.
     fn fails_for_the_unread(&self) -> bool {
         self.gate.blocked && self.after.verdict == Verdict::NotJudged
     }
 
-    /// The findings that the change adds or makes worse.
+    /// Returns the findings that the change adds or makes worse.
     pub(super) fn brought(&self) -> impl Iterator<Item = &'a Decided> {
         self.new.iter().chain(&self.grown).copied()
     }
 
-    /// True if neither cost nor findings changed.
+    /// Returns true if neither cost nor findings changed.
     pub(super) fn is_nothing(&self) -> bool {
         !self.has_something_to_tell() && self.delta.visible().next().is_none()
     }
@@ -85,7 +85,7 @@ impl<'a> Difference<'a> {
         after.or_else(|| self.before.resource(change.before).map(|it| self.before.called(it))).unwrap_or_default()
     }
 
-    /// The cost before and after; none if the resource does not exist or has no price.
+    /// Returns the cost before and after; none if the resource does not exist or has no price.
     fn costs(&self, change: &ResourceCostChange) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
@@ -100,7 +100,7 @@ impl<'a> Difference<'a> {
         self.after.currency.amount(money)
     }
 
-    /// `+$4,180`, `-$120`, `$0`.
+    /// Returns text such as `+$4,180`, `-$120`, `$0`.
     fn signed(&self, money: Money) -> String {
         let sign = if money > Money::ZERO { "+" } else { "" };
         format!("{sign}{}", self.amount(money))
@@ -111,7 +111,7 @@ impl<'a> Difference<'a> {
         format!("{}{}{or_more}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
     }
 
-    /// The cost in one state; `nothing` if the resource is not in it.
+    /// Returns the cost in one state; `nothing` if the resource is not in it.
     fn cost_in_words(&self, change: &ResourceCostChange, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
         match cost {
             Some(cost) => self.cost(cost),
@@ -121,7 +121,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The calculation of the amount, as it is after the change.
+    /// Returns the calculation of the amount, as it is after the change.
     fn basis(&self, change: &ResourceCostChange) -> Option<String> {
         let (report, id) = match change.after {
             Some(id) => (&self.after, id),
@@ -130,7 +130,7 @@ impl<'a> Difference<'a> {
         basis(report.resource(Some(id))?, report.bill.items.get(id.0)?, self.after.currency)
     }
 
-    /// True if a changed resource of this role has an estimated price, before or after.
+    /// Returns true if a changed resource of this role has an estimated price, before or after.
     fn is_estimated(&self, role: BillingRole) -> bool {
         let is_of = |change: &ResourceCostChange| {
             let resource = self.after.resource(change.after).or_else(|| self.before.resource(change.before));
@@ -141,7 +141,7 @@ impl<'a> Difference<'a> {
         costs.flat_map(|(before, after)| [before, after]).flatten().any(|it| it.is_estimated && it.per == Period::Month)
     }
 
-    /// The increase from `before` to `after`; `?` if they are for different periods.
+    /// Returns the increase from `before` to `after`; `?` if they are for different periods.
     fn increase(&self, change: &ResourceCostChange, before: Option<Cost>, after: Option<Cost>) -> String {
         let known = (before.is_some() || change.before.is_none()) && (after.is_some() || change.after.is_none());
         let costs = || [before, after].into_iter().flatten();
@@ -156,7 +156,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The visible changes, the largest first.
+    /// Returns the visible changes, the largest first.
     fn largest_first(&self) -> Vec<&ResourceCostChange> {
         let mut changes: Vec<&ResourceCostChange> = self.delta.visible().collect();
         let size = |change: &ResourceCostChange| {
@@ -192,7 +192,7 @@ struct Cost {
     is_unlimited: bool,
 }
 
-/// The period behind an amount; empty for a month.
+/// Returns the period behind an amount; empty for a month.
 fn suffix(per: Period) -> String {
     if per == Period::Month { String::new() } else { format!("/{}", per.name()) }
 }

@@ -1,10 +1,10 @@
-//! A comparison as lines `name=value`.
+//! Writes a comparison as lines `name=value`.
 
 use super::Difference;
 use crate::pricing::CostChange;
 use crate::report::formats::outputs::{cost, dollars, lines, verdict};
 
-/// The state after the change, and the effect of the change.
+/// Returns the state after the change, and the effect of the change.
 pub(super) fn difference(it: &Difference) -> String {
     let delta = it.delta;
     let (rented, requested, total) = (delta.rented.difference, delta.requested.difference, delta.combined.difference);
@@ -24,13 +24,13 @@ pub(super) fn difference(it: &Difference) -> String {
             ("total-delta-ceiling", ceiling(&delta.combined)),
             ("became-known", dollars(delta.combined.became_known.expected)),
             ("no-longer-known", dollars(delta.combined.no_longer_known.expected)),
-            // True if nothing deserves a first comment.
+            // True if the change does not need a comment.
             ("quiet", it.is_quiet().to_string()),
         ]);
     changed + &cost(&it.after)
 }
 
-/// None if one of the states has no maximum.
+/// Returns the change of the maximum; empty if one of the states has no maximum.
 fn ceiling(change: &CostChange) -> String {
     let is_unlimited = change.before.is_unlimited() || change.after.is_unlimited();
     if is_unlimited { String::new() } else { dollars(change.difference.ceiling) }

@@ -1,4 +1,4 @@
-//! A comparison in each format that supports one.
+//! Writes a comparison in each format that supports one.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::{CommentLimits, Format, Report, ReportStyle};
 use crate::source::Date;
 
-/// The comparison in a format; `None` if the format is only for findings.
+/// Returns the comparison in a format; `None` if the format is only for findings.
 pub fn difference(format: Format, difference: &Difference, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text::difference(difference, style)),
@@ -48,7 +48,7 @@ pub fn difference(format: Format, difference: &Difference, style: ReportStyle) -
     }
 }
 
-/// A few lines: the effect on cost, and the findings that the change adds.
+/// Returns a few lines: the effect on cost, and the findings that the change adds.
 fn message(it: &Difference) -> ChatMessage {
     const MOST: usize = 5;
     let headline = Headline::new(it);
@@ -73,7 +73,7 @@ fn message(it: &Difference) -> ChatMessage {
     }
 }
 
-/// The comparison as a comment.
+/// Returns the comparison as a comment.
 pub fn comment_on_change(difference: &Difference, room: CommentLimits) -> String {
     markdown::difference(difference, room)
 }

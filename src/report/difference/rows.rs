@@ -1,4 +1,4 @@
-//! The changes as table rows: instances of one block with the same change are one row.
+//! Writes the changes as table rows: instances of one block with the same change are one row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ pub(super) struct DifferenceRow<'a> {
     /// The change with the largest amount.
     pub(super) first: &'a ResourceCostChange,
     pub(super) all: Vec<&'a ResourceCostChange>,
-    /// The number of deployments they are in: roots, overlays, environments.
+    /// The number of deployments that contain these changes: roots, overlays, environments.
     pub(super) runs: usize,
-    /// The kind of these deployments, if all have the same.
+    /// The kind of these deployments, if all have the same kind.
     places: &'static str,
-    /// The total of all; none if one has no price.
+    /// The total of all resources in the row; `None` if one of them has no price.
     pub(super) before: Option<Cost>,
     pub(super) after: Option<Cost>,
 }
 
 impl DifferenceRow<'_> {
-    /// The address, without instance keys if the row contains several.
+    /// Returns the address, without instance keys if the row contains several.
     pub(super) fn name(&self, it: &Difference) -> String {
         let address = it.address(self.first);
         match (self.all.len(), self.runs) {
@@ -34,7 +34,7 @@ impl DifferenceRow<'_> {
         }
     }
 
-    /// ` × 3`, ` in 8 roots`
+    /// Returns text such as ` × 3`, ` in 8 roots`.
     pub(super) fn number(&self) -> String {
         match (self.all.len(), self.runs) {
             (1, _) => String::new(),
@@ -83,7 +83,8 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
 /// The key of changes that are shown as one row: place, kind of change, and period.
 type Alike = (Option<Span>, Option<Span>, &'static str, String, Vec<Option<Period>>);
 
-/// Only resources that differ in nothing but the address; a move has two places and gets its own row.
+/// Returns the key by which changes share a row: their resources differ only in the address. A moved resource has two
+/// places and gets its own row.
 fn alike(it: &Difference, change: &ResourceCostChange) -> Option<Alike> {
     if change.kind == ChangeKind::Moved {
         return None;
@@ -110,7 +111,7 @@ fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
     })
 }
 
-/// The name and kind of the deployment of a change; empty without one.
+/// Returns the name and kind of the deployment of a change; empty without one.
 fn run(it: &Difference, change: &ResourceCostChange) -> (String, Option<RunKind>) {
     let of = |report: &Report, id| {
         let run = report.resource(id)?.run.as_ref()?;
@@ -120,7 +121,8 @@ fn run(it: &Difference, change: &ResourceCostChange) -> (String, Option<RunKind>
     of(&it.after, change.after).or_else(|| of(&it.before, change.before)).unwrap_or_default()
 }
 
-/// The deployments that the change affects, with the effect on each, if there are several: the largest change first.
+/// Returns the deployments that the change affects, with the effect on each, if there are several: the largest change
+/// first.
 pub(super) fn environments(it: &Difference) -> Vec<EnvironmentChange> {
     let touched: BTreeSet<String> =
         it.delta.visible().map(|change| run(it, change).0).filter(|it| !it.is_empty()).collect();
@@ -150,7 +152,8 @@ pub(super) fn environments(it: &Difference) -> Vec<EnvironmentChange> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// The common address of all instances of a block: `module.a.aws_instance.b` for `module.a["x"].aws_instance.b[0]`.
+/// Returns the common address of all instances of a block: `module.a.aws_instance.b` for
+/// `module.a["x"].aws_instance.b[0]`.
 fn without_keys(address: &str) -> String {
     let mut depth = 0usize;
     let outside = address.chars().filter(|c| match c {

@@ -1,4 +1,4 @@
-//! A comparison for a terminal.
+//! Writes a comparison for a terminal.
 
 use std::fmt::Write;
 
@@ -63,7 +63,8 @@ pub(super) fn difference(it: &Difference, style: ReportStyle) -> String {
     text
 }
 
-/// `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000/month, limit $40,000, $7,000 over`
+/// Returns text such as `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000/month, limit $40,000,
+/// $7,000 over`.
 fn budget(it: &Difference, spent: &BudgetUsage) -> String {
     let amount = |money| it.after.currency.amount(money);
     let before = spent.before.filter(|before| *before != spent.after);
@@ -102,7 +103,7 @@ fn costs(text: &mut String, it: &Difference, style: ReportStyle) {
     let _ = writeln!(text, "{}", table.print_within(style.columns));
 }
 
-/// `count 1 → 3, bought spot → on-demand`
+/// Returns text such as `count 1 → 3, bought spot → on-demand`.
 fn details(change: &ResourceCostChange) -> String {
     let shown = |value: &str| match value {
         "" => "–".to_owned(),

@@ -1,4 +1,4 @@
-//! One line per finding, for grep and editors. Instances of one block share a line, with their number.
+//! Writes one line per finding, for grep and editors. Instances of one block share a line, with their number.
 
 use std::collections::HashMap;
 use std::fmt::Write;

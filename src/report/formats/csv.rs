@@ -1,4 +1,4 @@
-//! Rows for spreadsheets.
+//! Writes rows for spreadsheets.
 
 use crate::catalog::MoneyRange;
 use crate::fit::speed::SpeedRange;
@@ -115,7 +115,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// A resource of a scenario, with its cost.
+/// Returns a resource of a scenario, with its cost.
 pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
     let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
     let item = report.bill.items.get(at);
@@ -182,7 +182,7 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 /// Spreadsheets cut cells at 32,767 characters.
 const LONGEST_CELL: usize = 30_000;
 
-/// Some programs convert full-width characters to normal ones.
+/// Characters with which a formula can begin. Some programs convert full-width characters to normal ones.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// Writes a cell so that a spreadsheet does not run it as a formula.

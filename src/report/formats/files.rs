@@ -1,4 +1,4 @@
-//! The relevant files: which deployments read each one, or why it was not read.
+//! Lists the relevant files: which deployments read each one, or why it was not read.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ struct File<'a> {
     unread: Vec<&'a str>,
 }
 
-/// Every relevant file; `None` if the format is only for findings.
+/// Returns every relevant file; `None` if the format is only for findings.
 pub fn files(format: Format, report: &Report) -> Option<String> {
     let files = coverage::files(report);
     match format {

@@ -1,4 +1,4 @@
-//! The bill as rows of FOCUS 1.2, the FinOps Foundation's open specification of cost data.
+//! Writes the bill as rows of FOCUS 1.2, the FinOps Foundation's open specification of cost data.
 //!
 //! Nothing here was billed. The specification requires a number for every cost. Costs of invoices are 0, so that a tool that adds
 //! estimates to bills adds nothing. `ListCost` is the cost at on-demand list prices, as that column requires. The expected cost
@@ -24,7 +24,7 @@ struct Charge<'a> {
     resource: &'a Resource,
     amount: MoneyRange,
     list: MoneyRange,
-    /// What is priced, and its unit.
+    /// The priced quantity, in its unit.
     quantity: f64,
     unit: &'static str,
     what: What,
@@ -118,8 +118,8 @@ fn decimal(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// Rows for the parts of the total, with each dollar counted once, for the month of the reference day: with its hours, not the
-/// 730 of other totals.
+/// Returns rows for the parts of the total, with each dollar counted once. The rows are for the month of the reference
+/// day, with its hours instead of the 730 of other totals.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut rows = format!("{}\n", names.join(","));
@@ -135,7 +135,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// Resources of the bill without a row: they have no price, or the number of their runs is unknown.
+/// Returns resources of the bill without a row: they have no price, or the number of their runs is unknown.
 pub fn left_out(report: &Report) -> usize {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
     items.filter(|(resource, item)| adds_up(resource, item) && item.monthly.is_none()).count()
@@ -163,7 +163,7 @@ fn charges<'a>(
         path: report.paths.locate(report.sources, resource.span).path,
         tool,
     };
-    // For pods on machines of the tree, only the cost beyond these machines.
+    // For pods on machines of this tree, only the cost that exceeds the cost of these machines.
     let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
     let of_month = |amount: MoneyRange| amount.times(month.hours() / HOURS_PER_MONTH);
     let machines = share.map(|amount| {
@@ -178,14 +178,15 @@ fn charges<'a>(
     machines.into_iter().chain(disks).collect()
 }
 
-/// The total hours: expected cost divided by the price per hour, because schedules change the number of machines.
+/// Returns the total hours: expected cost divided by the price per hour, because schedules change the number of
+/// machines.
 fn hours(item: &BillItem, amount: MoneyRange, month: BillMonth) -> f64 {
     let hour = item.hourly().map_or(0.0, |hour| hour.expected.usd());
     let of_each = item.hours * month.hours() / HOURS_PER_MONTH;
     if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * of_each }
 }
 
-/// The first second of a month.
+/// Returns the first second of a month.
 fn midnight(month: BillMonth) -> String {
     format!("{month}-01T00:00:00Z")
 }
@@ -195,7 +196,7 @@ impl Charge<'_> {
         self.resource.text(key).unwrap_or_default()
     }
 
-    /// The provider's name as on its own bills.
+    /// Returns the provider's name as on its own bills.
     fn provider(&self) -> &str {
         match self.fact_text(Key::Provider) {
             "" => "Unknown",

@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub Actions: annotations on the lines of a change.
+//! Writes workflow commands of GitHub Actions: annotations on the lines of a change.
 
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     commands
 }
 
-/// The value of a command, on one line: a line feed would begin another command.
+/// Returns the value of a command, on one line: a line feed would begin another command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

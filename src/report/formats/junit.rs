@@ -1,4 +1,4 @@
-//! JUnit XML: one suite per file, one failed case per finding.
+//! Writes JUnit XML: one suite per file, one failed case per finding.
 
 use std::fmt::Write;
 

@@ -16,13 +16,13 @@ use crate::report::views::{coverage, excluded};
 use crate::report::{CommentLimits, Report, ReviewCommit, escape};
 use crate::rules::link;
 
-/// The most characters of a path or an address.
+/// The maximum number of characters of a path or an address.
 const LONGEST_NAME: usize = 200;
 
-/// The most characters of a message or its help.
+/// The maximum number of characters of a message or its help.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The report on one tree as Markdown.
+/// Returns the report on one tree as Markdown.
 pub(in crate::report) fn check(report: &Report, room: CommentLimits) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();
@@ -66,7 +66,7 @@ pub(in crate::report) fn count_of(findings: usize) -> Markdown {
     text
 }
 
-/// Writes the first findings, repeats in one file as one; returns how many are left out.
+/// Writes the first findings, and combines repeats in one file. Returns how many findings are left out.
 pub(in crate::report) fn write_findings(
     text: &mut Markdown,
     report: &Report,
@@ -92,7 +92,7 @@ pub(in crate::report) fn write_findings(
     left_out
 }
 
-/// One finding: rule, place, resource, money and help.
+/// Writes one finding: rule, place, resource, money and help.
 fn finding(text: &mut Markdown, report: &Report, head: Option<&ReviewCommit>, decided: &Decided, help: Option<&str>) {
     let finding = &decided.finding;
     let at = report.paths.locate(report.sources, finding.span);
@@ -126,7 +126,7 @@ fn saves(text: &mut Markdown, report: &Report, decided: &Decided) {
     }
 }
 
-/// A finding in a comment on its line.
+/// Writes a finding for a comment on its line.
 pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
     markdown!(text, "**", figures(&finding.rule), "**");
@@ -140,7 +140,7 @@ pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &
     }
 }
 
-/// Unknown prices and values with their reasons, and assumed values.
+/// Writes unknown prices and values with their reasons, and assumed values.
 pub(in crate::report) fn unknown(text: &mut Markdown, report: &Report, room: CommentLimits) {
     const MOST: usize = 50;
     let dated = match report.catalog.as_of.is_empty() {
@@ -177,7 +177,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
         markdown!(line, code(address, LONGEST_NAME), words, why(cause));
         line
     };
-    // Counted by our words and the cause.
+    // Equal causes are counted together.
     let mut counted: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
     let mut alone: BTreeMap<String, Markdown> = BTreeMap::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
@@ -206,7 +206,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
     alone.into_values().chain(counted).chain(undetermined(report)).collect()
 }
 
-/// All skipped checks in one line, with the most frequent causes.
+/// Returns all skipped checks in one line, with the most frequent causes.
 fn undetermined(report: &Report) -> Option<Markdown> {
     const MOST: usize = 3;
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The bill as JSON lines for databases, one resource per line: exact numbers, and every label.
+//! Writes the bill as JSON lines for databases, one resource per line: exact numbers, and every label.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub(super) struct Row<'a> {
     labels_open: bool,
 }
 
-/// The cost of each resource, in the order of the inventory.
+/// Returns the cost of each resource, in the order of the inventory.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {

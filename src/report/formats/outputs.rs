@@ -1,16 +1,17 @@
-//! Lines `name=value`, for a CI step that passes numbers to later steps.
+//! Writes lines `name=value`, for a CI step that passes numbers to later steps.
 
 use crate::catalog::Money;
 use crate::pricing::CostSum;
 use crate::report::Report;
 
-/// The number of findings and the cost. It leaves out what only a comparison knows, such as the number of new findings.
+/// Returns the number of findings and the cost. It leaves out what only a comparison knows, such as the number of new
+/// findings.
 pub(in crate::report) fn check(report: &Report) -> String {
     let findings = report.findings.iter().filter(|decided| decided.counts()).count();
     verdict(report) + &lines(&[("findings", findings.to_string())]) + &cost(report)
 }
 
-/// The verdict, and the number of unevaluated entries.
+/// Returns the verdict, and the number of unevaluated entries.
 pub(in crate::report) fn verdict(report: &Report) -> String {
     let unjudged = report.inventory.unjudged.len();
     lines(&[("verdict", report.verdict.name().to_owned()), ("not-judged", unjudged.to_string())])
@@ -34,12 +35,13 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     ])
 }
 
-/// None without a maximum.
+/// Returns the maximum of a sum; empty if there is none.
 fn ceiling(sum: &CostSum) -> String {
     if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }
 
-/// Resources with a cost per run or hour: the number of their runs is unknown, so no monthly total contains them.
+/// Returns resources with a cost per run or hour: the number of their runs is unknown, so no monthly total contains
+/// them.
 fn endings(report: &Report) -> usize {
     report.bill.endings(report.inventory).values().map(|it| it.resources).sum()
 }

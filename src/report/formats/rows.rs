@@ -1,7 +1,7 @@
-//! A check as JSON lines, for databases of many repositories: resources, findings, unevaluated entries, and one line of totals.
-//! `schema/rows.json` describes them.
+//! Writes a check as JSON lines, for databases of many repositories: resources, findings, unevaluated entries, and one
+//! line of totals. `schema/rows.json` describes them.
 //!
-//! No line depends on when or where it was written: equal files, prices, settings and `--today` give equal bytes.
+//! No line depends on the time or the machine: equal files, prices, settings and `--today` give equal bytes.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ struct FindingRow<'a> {
     /// True for the largest saving of a resource in the total: savings on one resource overlap.
     adds_up: bool,
     fix_safety: Option<&'static str>,
-    /// `deployed` if the total contains the resource, otherwise the reason why not.
+    /// `deployed` if the total contains the resource, otherwise the reason why it does not.
     counted: &'static str,
     suppressed: bool,
     suppressed_until: Option<String>,
@@ -114,7 +114,8 @@ struct Summary<'a> {
     waste_micro_usd: i64,
 }
 
-/// All lines: resources, findings, unevaluated entries, and the totals last. Without the last line, the output is incomplete.
+/// Returns all lines: resources, findings, unevaluated entries, and the totals last. Without the last line, the
+/// output is incomplete.
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut text = String::new();
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {

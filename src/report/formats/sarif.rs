@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, for code scanning.
+//! Writes SARIF 2.1.0, for code scanning.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn rule(page: &RuleFile, pack: Option<&PackName>) -> Value {
     rule
 }
 
-/// The reason and the help; the page of the rule has the examples.
+/// Returns the reason and the help of a rule. The web page of the rule has the examples.
 fn explained(page: &RuleFile) -> &str {
     let body = page.body().trim();
     body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())
@@ -145,7 +145,7 @@ fn finding<'a>(report: &Report, pages: &[&RuleFile], decided: &'a Decided, finge
     }
 }
 
-/// The replacements, file by file.
+/// Returns the replacements, file by file.
 fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
     let mut files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for edit in &finding.edits {
@@ -181,7 +181,7 @@ fn physical(report: &Report, span: Span) -> Value {
     })
 }
 
-/// A path as a relative reference: percent-encodes bytes with a special meaning.
+/// Returns a path as a relative reference: percent-encodes bytes with a special meaning.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! One line for each point, and one line for each resource of `gpulint blame`.
+//! Writes one line for each point, and one line for each resource of `gpulint blame`.
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;
@@ -55,7 +55,7 @@ fn known(it: &Snapshot) -> Vec<String> {
     cells.extend([it.accelerators_rented.to_string(), it.accelerators_requested.to_string()]);
     cells.extend([it.finding_count().to_string(), it.saves.expected.usd().to_string()]);
     cells.extend([it.unpriced.to_string(), it.not_judged.len().to_string()]);
-    // Marks a minimum, so that no one takes it for a decrease.
+    // Marks a minimum, so that it does not look like a decrease.
     cells.push((!it.combined().is_whole()).to_string());
     cells
 }

@@ -1,4 +1,4 @@
-//! The cost over the commits as a page: the course, the commits that changed it, and what is unknown.
+//! Shows the cost over the commits as a page: its course, the commits that changed it, and what is unknown.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(super) fn history(history: &CostHistory) -> String {
     page.print()
 }
 
-/// The sections about the history.
+/// Returns the sections about the history.
 pub(in crate::report) fn sections(history: &CostHistory) -> Vec<PageSection> {
     [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
 }
@@ -54,7 +54,7 @@ fn footer(history: &CostHistory) -> Vec<String> {
     ]
 }
 
-/// The section with the curve, by accelerator.
+/// Returns the section with the curve, by accelerator.
 fn course(history: &CostHistory) -> PageSection {
     let mut body = Html::new();
     let names = largest(history);
@@ -111,7 +111,7 @@ fn apart(mut marks: Vec<AxisLabel>) -> Vec<AxisLabel> {
     apart
 }
 
-/// The value of each series in a state, the lowest first; the last is everything else.
+/// Returns the value of each series in a state, the lowest first; the last is everything else.
 fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     let mut values = vec![0.0; names.len() + 1];
     for holding in snapshot.added() {
@@ -125,7 +125,7 @@ fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     values
 }
 
-/// The accelerators with the highest cost over time.
+/// Returns the accelerators with the highest cost over time.
 fn largest(history: &CostHistory) -> Vec<String> {
     let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
     for snapshot in history.points.iter().filter_map(HistoryPoint::snapshot) {
@@ -155,7 +155,7 @@ fn ticks(history: &CostHistory, most: Money) -> Vec<AxisLabel> {
     (0..5).map(label).filter(|it| it.at <= 1.0).collect()
 }
 
-/// The first and the last day, and the middle if they differ.
+/// Returns the first and the last day, and the middle if they differ.
 fn dates(history: &CostHistory, first: i64, last: i64) -> Vec<AxisLabel> {
     let (Some(from), Some(to)) = (history.points.first(), history.points.last()) else { return Vec::new() };
     let day = |time: i64| crate::source::Date::from_unix_days(time.div_euclid(86_400)).unwrap_or_default().to_string();
@@ -184,7 +184,7 @@ fn legend(page: &mut Html, history: &CostHistory, names: &[String]) {
     });
 }
 
-/// The largest steps, sorted by time.
+/// Returns the largest steps, sorted by time.
 fn marked(history: &CostHistory) -> Vec<&CostStep> {
     let mut steps: Vec<&CostStep> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));
@@ -267,7 +267,7 @@ const MONTHS: [(&str, Column); 6] = [
     ("possible savings", Column::Number),
 ];
 
-/// The last known state of each month.
+/// Returns the last known state of each month.
 fn months(history: &CostHistory) -> Option<PageSection> {
     let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
     for point in &history.points {
@@ -308,7 +308,7 @@ fn months(history: &CostHistory) -> Option<PageSection> {
     Some(PageSection { id: "months-section", title: "Month by month", answer: None, body })
 }
 
-/// Commits that could not be read, and notes about the whole history.
+/// Returns the section about commits that could not be read, with notes about the whole history.
 fn unknown(history: &CostHistory) -> Option<PageSection> {
     let mut lines: Vec<String> = history.notes.clone();
     let gaps = history.gaps();

@@ -1,4 +1,4 @@
-//! The cost over the commits as JSON: `schema/history.json` and `schema/blame.json` describe it.
+//! Writes the cost over the commits as JSON: `schema/history.json` and `schema/blame.json` describe it.
 
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ struct WireBill<'a> {
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
-    /// The totals are minimums.
+    /// True if the totals are minimums.
     at_least: bool,
     findings: WireFindings<'a>,
     not_judged: WireUnjudged<'a>,
@@ -153,7 +153,7 @@ struct WireRule<'a> {
 #[derive(Serialize)]
 struct WireUnjudged<'a> {
     count: usize,
-    /// The index of an identical earlier point in the list.
+    /// True if the entries are the same as at the previous point. The list is then empty.
     as_before: bool,
     list: Vec<WireUnjudgedEntry<'a>>,
 }
@@ -222,7 +222,7 @@ struct WireStep<'a> {
     between: usize,
     rented: WireBounds,
     requested: WireBounds,
-    /// The cost that both states know; the rest is separate.
+    /// The change of the cost that both states know. The other changes are separate.
     combined: WireBounds,
     became_known: WireBounds,
     no_longer_known: WireBounds,

@@ -1,4 +1,5 @@
-//! The cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and `blame`.
+//! Writes the cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and
+//! `blame`.
 
 mod csv;
 pub(in crate::report) mod html;
@@ -16,7 +17,7 @@ use crate::report::views::history::{Blame, blame};
 use crate::report::{CostHistory, Format, Holding, ReportStyle};
 use crate::source::is_below;
 
-/// The cost over the commits in a format; `None` if the format belongs to another subcommand.
+/// Returns the cost over the commits in a format; `None` if the format belongs to another subcommand.
 pub fn history(format: Format, history: &CostHistory, style: ReportStyle) -> Option<String> {
     match format {
         Format::Text => Some(text::history(history, style)),
@@ -49,7 +50,7 @@ impl Blamed<'_> {
     }
 }
 
-/// The blame of today's cost in a format.
+/// Returns the blame of today's cost in a format.
 pub fn blamed(format: Format, history: &CostHistory, wanted: Blamed<'_>, style: ReportStyle) -> Option<String> {
     let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
     match format {

@@ -1,4 +1,4 @@
-//! Times for programs.
+//! Formats times for programs.
 
 use crate::source::Date;
 

@@ -1,13 +1,14 @@
-//! A line of characters that shows an amount over time.
+//! Writes a line of characters that shows an amount over time.
 
 use crate::catalog::Money;
 use crate::report::CostHistory;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// For unknown cost.
+/// The character for unknown cost.
 const GAP: char = '·';
 
-/// One character for each period from the first point to the last, as high as the cost at its end. Unknown points are gaps.
+/// Returns one character for each period from the first point to the last, as high as the cost at the end of the
+/// period. Unknown points are gaps.
 pub(super) fn sparkline(
     history: &CostHistory,
     width: usize,

@@ -1,4 +1,4 @@
-//! The cost over the commits for a terminal: the answer, then the course, then the commits that changed it.
+//! Writes the cost over the commits for a terminal: the answer, then the course, then the commits that changed it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const MONTHS: usize = 13;
 const STEPS: usize = 10;
 /// Resources that are shown by default.
 const RESOURCES: usize = 20;
-/// At most this many gaps are listed.
+/// The limit on gaps that are listed.
 const GAPS: usize = 5;
 /// The width of the sparkline.
 const SPARKS: usize = 60;
@@ -48,12 +48,13 @@ fn bold(line: &str, style: ReportStyle) -> String {
     if style.color { format!("\u{1b}[1m{line}\u{1b}[0m") } else { line.to_owned() }
 }
 
-/// Cost that became known in a step, minus cost that is no longer known.
+/// Returns the cost that became known in a step, minus the cost that is no longer known.
 pub(in crate::report) fn unsure(it: &CostStep) -> Money {
     it.combined.became_known.expected - it.combined.no_longer_known.expected
 }
 
-/// `+$2,000`; if one of the states does not know the cost: `$2,000 became known`, `$2,000 no longer known`.
+/// Returns text such as `+$2,000`; if one of the states does not know the cost: `$2,000 became known`, `$2,000 no
+/// longer known`.
 pub(in crate::report) fn step_money(currency: Currency, it: &CostStep) -> String {
     change_money(currency, &it.combined)
 }
@@ -73,17 +74,18 @@ pub(in crate::report) fn change_money(currency: Currency, it: &CostChange) -> St
     parts.join(", ")
 }
 
-/// The expected monthly cost of machines and pods as far as it is known; each dollar counts once.
+/// Returns the expected monthly cost of machines and pods, as far as it is known. Each dollar counts once.
 pub(in crate::report) fn expected(it: &Snapshot) -> Money {
     it.combined().minimum().expected
 }
 
-/// The increase in a step of the cost that both states know.
+/// Returns how much the cost that both states know increases in a step.
 pub(in crate::report) fn moved(it: &CostStep) -> Money {
     it.combined.difference.expected
 }
 
-/// `GPU cost $9,000/month; $3,000 more than on 2026-01-02; largest change by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
+/// Returns text such as `GPU cost $9,000/month; $3,000 more than on 2026-01-02; largest change by 1a2b3c4d5e of
+/// 2026-03-04 (Ada): add a pool, +$2,000`.
 pub(super) fn answer(history: &CostHistory) -> String {
     let Some((newest, now)) = history.newest() else {
         return "GPU cost unknown: no commit could be read".to_owned();
@@ -121,7 +123,7 @@ pub(super) fn answer(history: &CostHistory) -> String {
     text
 }
 
-/// The change in the direction of `grown`; in any direction if `grown` is zero.
+/// Returns the part of a change in the direction of `grown`; the whole change if `grown` is zero.
 fn towards(delta: Money, grown: Money) -> Money {
     let is_against = if grown.is_zero() { delta < Money::ZERO } else { grown < Money::ZERO };
     if is_against { -delta } else { delta }
@@ -142,14 +144,15 @@ pub(in crate::report) fn signed(currency: Currency, money: Money) -> String {
     format!("{plus}{}", currency.amount(money))
 }
 
-/// `1a2b3c4d5e of 2026-03-04 (Ada): add a pool`
+/// Returns text such as `1a2b3c4d5e of 2026-03-04 (Ada): add a pool`.
 fn named(commit: &Commit, step: &CostStep) -> String {
     let one_of = if step.between == 0 { String::new() } else { format!("{} commits up to ", step.between) };
     let (author, subject) = (author(commit, step.by()), subject(commit, step.by()));
     format!("{one_of}{} of {} ({author}): {subject}", commit.short(), commit.date())
 }
 
-/// `add a pool`; for a merge, its pull request and the commit that made the change: `#7 Add pools (1a2b3c4d5e: add a pool)`
+/// Returns text such as `add a pool`; for a merge, its pull request and the commit that made the change: `#7 Add
+/// pools (1a2b3c4d5e: add a pool)`.
 pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> String {
     let own = |it: &str| shortened(&one_line(it), LONGEST_SUBJECT);
     let title = commit.request.as_ref().map_or(Some(&commit.subject), |it| it.title.as_ref());
@@ -167,7 +170,7 @@ pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> 
     text
 }
 
-/// The author; for a merge, the author of the commit that made the change.
+/// Returns the author; for a merge, the author of the commit that made the change.
 pub(in crate::report) fn author(commit: &Commit, by: Option<&BranchCommit>) -> String {
     shortened(&one_line(by.map_or(&commit.author, |it| &it.author)), LONGEST_AUTHOR)
 }
@@ -251,7 +254,7 @@ fn months(text: &mut String, history: &CostHistory, style: ReportStyle) {
     not_shown(text, left_out, "earlier month");
 }
 
-/// True if the expected cost does not differ.
+/// Returns true if the expected cost does not differ.
 fn is_still(it: &CostChange) -> bool {
     [it.difference, it.became_known, it.no_longer_known].iter().all(|it| it.expected.is_zero())
 }
@@ -320,7 +323,7 @@ fn steps(text: &mut String, history: &CostHistory, style: ReportStyle) {
     not_shown(text, steps.len().saturating_sub(most), "smaller step");
 }
 
-/// `added aws_instance.a and 3 more`
+/// Returns text such as `added aws_instance.a and 3 more`.
 pub(in crate::report) fn did(changes: &[StepChange]) -> String {
     let Some(first) = changes.first() else { return String::new() };
     let address = |it: &str| shortened(&one_line(it), LONGEST_ADDRESS);
@@ -368,12 +371,12 @@ fn gaps(text: &mut String, history: &CostHistory) {
     }
 }
 
-/// `1 commit`, `12 commits`
+/// Returns text such as `1 commit`, `12 commits`.
 pub(in crate::report) fn commits(n: usize) -> String {
     if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") }
 }
 
-/// The basis of the numbers.
+/// Writes how the numbers were computed.
 fn basis(text: &mut String, history: &CostHistory) {
     text.push('\n');
     if let Some((_, now)) = history.newest()
@@ -407,12 +410,12 @@ pub(super) fn blame(history: &CostHistory, told: &[Blame<'_>], style: ReportStyl
     text
 }
 
-/// Its share of the total: pods on counted machines add nothing.
+/// Returns the resource's share of the total. Pods on counted machines add nothing.
 fn share(it: &Blame<'_>) -> Money {
     it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }
 
-/// `GPU cost $9,000/month, added by 3 commits; $1,000 of this existed by 2026-01-02`
+/// Returns text such as `GPU cost $9,000/month, added by 3 commits; $1,000 of this existed by 2026-01-02`.
 fn brought(history: &CostHistory, told: &[Blame<'_>]) -> String {
     let counted = || told.iter().filter(|it| !share(it).is_zero());
     let all: Money = counted().map(share).sum();

@@ -1,4 +1,5 @@
-//! What the most expensive resources would cost with other purchase options, elsewhere, or after their findings.
+//! Shows the cost of the most expensive resources with other purchase options, in other places, or after their
+//! findings are fixed.
 
 use std::cmp::Reverse;
 
@@ -106,7 +107,7 @@ fn dearest<'a>(report: &'a Report<'a>) -> Vec<Choices<'a>> {
     priced.into_iter().map(choices).collect()
 }
 
-/// The cheapest other region or provider.
+/// Returns the cheapest other region or provider.
 fn elsewhere(resource: &Resource, item: &BillItem, now: Money, catalog: &Catalog) -> Option<(String, Money)> {
     let here = item.per_hour?.expected;
     let places = [cheaper_region(resource, item, catalog), cheaper_provider(resource, item, catalog)];

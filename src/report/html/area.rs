@@ -1,4 +1,4 @@
-//! A value over time: stacked areas in steps, with gaps for unknown values.
+//! Draws values over time: stacked areas in steps, with gaps for unknown values.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub(in crate::report) struct AxisLabel {
     pub(in crate::report) text: String,
 }
 
-/// The values from a moment on.
+/// The values from one point in time on.
 pub(in crate::report) struct AreaState {
     /// The beginning, as a share of the width.
     pub(in crate::report) from: f64,
@@ -47,7 +47,7 @@ const WIDTH: f64 = 10_000.0;
 const COLORS: [MarkColor; 5] =
     [MarkColor::Blue, MarkColor::Vermillion, MarkColor::Green, MarkColor::Purple, MarkColor::Grey];
 
-/// The last series contains everything else.
+/// Returns the color of a series. The last series contains everything else.
 fn color(series: usize, all: usize) -> MarkColor {
     let at = if series + 1 == all { COLORS.len() - 1 } else { series };
     COLORS.get(at).copied().unwrap_or(MarkColor::Grey)
@@ -124,7 +124,7 @@ fn line(page: &mut Html, tick: &AxisLabel) {
     if tick.at <= 0.0 {
         return;
     }
-    // Text that is readable on every area.
+    // The outline keeps the label readable on every area.
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at) - 3.0);
     let attributes = [
         ("class", "tick"),
@@ -180,7 +180,7 @@ fn paths(page: &mut Html, it: &Area) {
     }
 }
 
-/// The range of each state, in units of the drawing.
+/// Returns the range of each state, in units of the drawing.
 fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)> {
     let ends = it.states.iter().skip(1).map(|next| Some(next.from)).chain([None]);
     it.states.iter().zip(ends).map(|(state, end)| match end {
@@ -190,7 +190,7 @@ fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)
     })
 }
 
-/// The vertical position of the upper edge of a series.
+/// Returns the vertical position of the upper edge of a series.
 fn edge(it: &Area, values: &[f64], count: usize) -> f64 {
     let sum: f64 = values.iter().take(count).sum();
     if it.most > 0.0 { HEIGHT * (1.0 - sum / it.most) } else { HEIGHT }
@@ -221,7 +221,7 @@ fn close(path: &mut String, open: &mut bool) {
     }
 }
 
-/// The upper edge of the minimums.
+/// Returns the upper edge of the minimums.
 fn dashed(it: &Area, series: usize) -> String {
     let mut path = String::new();
     for (from, to, state) in stretches(it).filter(|(_, _, state)| state.is_minimum()) {

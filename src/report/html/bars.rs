@@ -1,5 +1,5 @@
-//! Bars, intervals and dots as SVG for any width: positions are shares of the width, text is not scaled, and colors are
-//! attributes, so that they work without a style sheet.
+//! Draws bars, intervals and dots as SVG for any width: positions are shares of the width, text is not scaled, and
+//! colors are attributes, so that they work without a style sheet.
 
 use super::markup::Html;
 use crate::catalog::{Money, MoneyRange};
@@ -29,7 +29,7 @@ impl MarkColor {
         self.fill(Hatch::None)
     }
 
-    /// A plain color, or a pattern in it.
+    /// Returns a plain color, or a pattern in it.
     fn fill(self, hatch: Hatch) -> &'static str {
         match (self, hatch) {
             (_, Hatch::Lines) => "url(#lines)",
@@ -73,7 +73,7 @@ pub(in crate::report) struct Scale {
 const LONGEST_WHISKER: f64 = 2.5;
 
 impl Scale {
-    /// The axis for amounts with minimum and maximum.
+    /// Returns the axis for amounts with minimum and maximum.
     pub(in crate::report) fn of(ranges: impl Iterator<Item = MoneyRange> + Clone) -> Scale {
         let most = |pick: fn(MoneyRange) -> Money| ranges.clone().map(|it| pick(it).usd()).fold(0.0, f64::max);
         let (expected, ceiling) = (most(|it| it.expected), most(|it| it.ceiling));
@@ -85,7 +85,7 @@ impl Scale {
         Scale { most: most.usd() }
     }
 
-    /// A share of the width, at most 100%.
+    /// Returns a share of the width, at most 100%.
     fn share(self, money: Money) -> f64 {
         if self.most <= 0.0 { 0.0 } else { (money.usd() / self.most).clamp(0.0, 1.0) }
     }

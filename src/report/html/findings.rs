@@ -1,4 +1,4 @@
-//! Every finding, with its line, its money and its replacement.
+//! Writes every finding, with its line, its money and its replacement.
 
 use super::markup::Html;
 use super::page::PageSection;

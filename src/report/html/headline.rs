@@ -1,4 +1,4 @@
-//! The cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
+//! Writes the cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::report::views::cuts::counted;
 use crate::report::views::money::mark;
 
-/// A card for each of the most important numbers.
+/// Returns a card for each of the most important numbers.
 pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
     let mut page = Html::new();
     for (role, title, color) in [
@@ -136,7 +136,8 @@ fn savings(page: &mut Html, report: &Report) {
     );
 }
 
-/// As large as the totals: a total that leaves something out must not look complete.
+/// Writes the card about costs that are not counted. It is as large as the totals, so that an incomplete total does
+/// not look complete.
 fn not_counted(page: &mut Html, report: &Report) {
     let unpriced = report.bill.unpriced();
     let (unjudged, undetermined) = (report.inventory.unjudged.len(), report.undetermined.len());
@@ -151,7 +152,7 @@ fn not_counted(page: &mut Html, report: &Report) {
         (undetermined, "skipped checks"),
         (apart, "excluded from the total"),
     ];
-    // Only items that may cost money; skipped checks and excluded resources are only listed.
+    // Counts only items that may cost money. Skipped checks and excluded resources are listed in other places.
     let total = unpriced + ends + unjudged + unknown;
     card(page, "Not in the total", &if total == 0 { "none known".to_owned() } else { total.to_string() }, |page| {
         let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();

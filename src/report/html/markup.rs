@@ -14,17 +14,17 @@ impl Html {
         Html::default()
     }
 
-    /// Our own markup: no string that was read can be `'static`.
+    /// Appends markup of this program. A string that was read is never `'static`, so it cannot get here.
     pub(in crate::report) fn raw(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
-    /// Escaped text.
+    /// Appends escaped text.
     pub(in crate::report) fn text(&mut self, text: &str) {
         push_escaped(&mut self.0, &escape::one_line(&escape::shortened(text, LONGEST)));
     }
 
-    /// Several lines, unchanged.
+    /// Appends several lines of escaped text with their line breaks.
     pub(in crate::report) fn lines(&mut self, text: &str) {
         push_escaped(&mut self.0, &escape::harmless(&escape::shortened(text, LONGEST)));
     }
@@ -34,7 +34,7 @@ impl Html {
         self.open(name, attributes);
     }
 
-    /// An element with its content.
+    /// Appends an element with its content.
     pub(in crate::report) fn element(
         &mut self,
         name: &'static str,
@@ -48,7 +48,7 @@ impl Html {
         self.0.push('>');
     }
 
-    /// An element with text.
+    /// Appends an element that contains text.
     pub(in crate::report) fn leaf(&mut self, name: &'static str, attributes: &[(&'static str, &str)], text: &str) {
         self.element(name, attributes, |it| it.text(text));
     }

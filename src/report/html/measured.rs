@@ -1,4 +1,4 @@
-//! The usage metrics of each resource, and rows without a resource.
+//! Writes the usage metrics of each resource, and rows without a resource.
 
 use super::bars::{Bar, Hatch, MarkColor, percent, picture, rect};
 use super::markup::Html;

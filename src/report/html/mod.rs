@@ -1,4 +1,4 @@
-//! The report as one web page. The file loads nothing else, and is complete without scripts and styles.
+//! Writes the report as one web page. The file loads nothing else, and is complete without scripts and styles.
 //!
 //! Every picture is in a table, next to its numbers. Positions in pictures are shares of the width, and colors are attributes,
 //! so that pictures are readable on a phone, on paper, and if a server blocks styles.
@@ -25,7 +25,7 @@ use super::views::judged;
 use super::views::sentence::sentence;
 use page::{HtmlPage, PageSection};
 
-/// The page of `gpulint check`: findings and bill of one tree.
+/// Returns the page of `gpulint check`: findings and bill of one tree.
 pub(super) fn check(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
@@ -42,7 +42,7 @@ pub(super) fn check(report: &Report) -> String {
     .print()
 }
 
-/// The page of `gpulint cost`: only the bill.
+/// Returns the page of `gpulint cost`: only the bill.
 pub(super) fn cost(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
@@ -63,7 +63,7 @@ pub(super) enum Rest {
     Bill,
 }
 
-/// The sections in the order of the reader's questions: who pays, what can be saved, what are the alternatives.
+/// Returns the sections in the order of the reader's questions: who pays, what can be saved, what are the alternatives.
 pub(super) fn page(
     report: &Report,
     heading: &str,

@@ -1,4 +1,4 @@
-//! A complete page: one file that loads nothing and can run only its own script.
+//! Writes a complete page: one file that loads nothing and can run only its own script.
 
 use super::bars::PATTERNS;
 use super::markup::Html;
@@ -20,7 +20,7 @@ pub(in crate::report) struct PageSection {
 /// The content of a page.
 pub(in crate::report) struct HtmlPage {
     pub(in crate::report) title: String,
-    /// The name of what the page is about.
+    /// The name of the repository or state that the page describes.
     pub(in crate::report) about: Option<String>,
     /// The answer, as the heading.
     pub(in crate::report) heading: String,
@@ -32,10 +32,10 @@ pub(in crate::report) struct HtmlPage {
     pub(in crate::report) footer: Vec<String>,
 }
 
-/// A little more than a browser tab can show.
+/// The maximum length of a title: a little more than a browser tab can show.
 const LONGEST_TITLE: usize = 56;
 
-/// The title of the tab: the name, and the answer.
+/// Returns the title of the tab: the name, and the answer.
 pub(in crate::report) fn title(about: Option<&str>, heading: &str) -> String {
     let whole = about.map_or_else(|| heading.to_owned(), |about| format!("{about}: {heading}"));
     format!("{} – gpulint", shortened(&whole, LONGEST_TITLE))

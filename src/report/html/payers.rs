@@ -1,4 +1,4 @@
-//! Who pays: one picture for each way to divide the bill.
+//! Shows who pays, with one picture for each way to divide the bill.
 
 use super::bars::{MarkColor, Scale, interval, picture};
 use super::markup::Html;
@@ -41,7 +41,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     Some(PageSection { id: "who-pays", title: "Who pays?", answer, body })
 }
 
-/// `Most is for team search: $12,000 of $30,000/month for provisioned machines.`
+/// Returns text such as `Most is for team search: $12,000 of $30,000/month for provisioned machines.`.
 fn most(report: &Report, cut: Cut, slices: &[CostSlice], role: BillingRole) -> Option<String> {
     let of = |slice: &CostSlice| amount(slice, role);
     let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
@@ -130,7 +130,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[CostSlice], roles
     });
 }
 
-/// No amount means zero only if all resources have a monthly cost.
+/// If no resource has an amount, the sum is zero only if all resources have a monthly cost.
 fn shown(report: &Report, slice: &CostSlice, sum: &CostSum) -> String {
     let range = sum.minimum();
     match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {

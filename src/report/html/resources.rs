@@ -1,4 +1,4 @@
-//! The bill, with a table row for each resource.
+//! Writes the bill, with a table row for each resource.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

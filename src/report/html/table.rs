@@ -1,11 +1,11 @@
-//! Tables that scroll separately on a small screen, also by keyboard.
+//! Writes tables that scroll separately on a small screen, also by keyboard.
 
 use super::markup::Html;
 
-/// The most rows of one table.
+/// The maximum number of rows of one table.
 pub(in crate::report) const MOST_ROWS: usize = 2_000;
 
-/// The most bytes of these rows, so that the page fits into a mail.
+/// The maximum number of bytes of these rows, so that the page fits into a mail.
 pub(in crate::report) const MOST_BYTES: usize = 600_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl HtmlTable<'_> {
     }
 }
 
-/// The name of a row.
+/// Writes the cell with the name of a row.
 pub(in crate::report) fn name(page: &mut Html, text: &str) {
     page.leaf("th", &[("scope", "row")], text);
 }

@@ -1,4 +1,4 @@
-//! What the total leaves out, and why; which prices were used.
+//! Shows the costs that the total leaves out, the reasons, and the used prices.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::{coverage, excluded, judged};
 use crate::report::{Report, escape};
 
-/// The most entries of one list.
+/// The maximum number of entries of one list.
 const MOST: usize = 500;
 
 pub(in crate::report) fn section(report: &Report) -> PageSection {
@@ -43,7 +43,7 @@ pub(in crate::report) fn section(report: &Report) -> PageSection {
 
 const NEVER: &str = "No total contains transfer, support or tax. A month is 730 hours.";
 
-/// The prices and their age.
+/// Returns the prices and their age.
 pub(in crate::report) fn footer(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if !report.catalog.as_of.is_empty() {
@@ -60,7 +60,7 @@ fn unjudged(report: &Report, it: &crate::inventory::Unjudged) -> String {
     format!("{}{line}: {}{cure}", report.paths.show(&it.path), it.reason)
 }
 
-/// Each cause once, with its number of occurrences.
+/// Returns each cause once, with its number of occurrences.
 fn counted(causes: impl Iterator<Item = String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for cause in causes {

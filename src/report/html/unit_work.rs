@@ -1,4 +1,4 @@
-//! The cost per unit of work, one row for each server.
+//! Writes the cost per unit of work, one row for each server.
 
 use super::markup::Html;
 use super::page::PageSection;

@@ -1,4 +1,4 @@
-//! Possible savings: by rule and risk, and in which order to fix findings.
+//! Writes possible savings: by rule and risk, and in which order to fix findings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -23,7 +23,7 @@ pub(in crate::report) struct SavingStep {
     pub(in crate::report) findings: usize,
 }
 
-/// The steps, the lowest risk first.
+/// Returns the steps, the lowest risk first.
 pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
     let step = |risk: Risk| {
         let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();
@@ -108,7 +108,7 @@ fn answer(report: &Report) -> Option<String> {
     })
 }
 
-/// What to fix first: the lowest risk, then the largest saving.
+/// Writes what to fix first: the lowest risk, then the largest saving.
 fn first(page: &mut Html, report: &Report) {
     const MOST: usize = 5;
     let all = advice(report);
@@ -132,7 +132,7 @@ fn first(page: &mut Html, report: &Report) {
     });
 }
 
-/// The cost that is left after each step.
+/// Writes the remaining cost after each step.
 fn safe_first(page: &mut Html, report: &Report) {
     let steps = steps(report);
     let now = report.bill.combined.minimum().expected;

@@ -1,4 +1,4 @@
-//! The content of a chat message.
+//! Defines the content of a chat message.
 
 /// The content without markup: it can contain names from a repository.
 #[derive(Debug, Default)]

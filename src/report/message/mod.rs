@@ -1,4 +1,4 @@
-//! A report in a few lines for a chat. The user's own pipeline sends it.
+//! Writes a report in a few lines for a chat. The user's own pipeline sends it.
 
 mod content;
 mod slack;
@@ -11,10 +11,10 @@ use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
 use super::{Format, Report};
 
-/// The most fixes in the list.
+/// The maximum number of fixes in the list.
 const FIRST: usize = 5;
 
-/// The message in a chat format; `None` for other formats.
+/// Returns the message in a chat format; `None` for other formats.
 pub(in crate::report) fn written(format: Format, message: &ChatMessage) -> Option<String> {
     match format {
         Format::Slack => Some(slack::message(message)),
@@ -23,7 +23,7 @@ pub(in crate::report) fn written(format: Format, message: &ChatMessage) -> Optio
     }
 }
 
-/// The message about one tree.
+/// Returns the message about one tree.
 pub(in crate::report) fn check(report: &Report) -> ChatMessage {
     if report.is_empty {
         return ChatMessage {
@@ -44,12 +44,12 @@ pub(in crate::report) fn check(report: &Report) -> ChatMessage {
     }
 }
 
-/// Adds the name of what the report is about.
+/// Adds the name of the report's subject to a title.
 pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
     report.title.map_or_else(|| title.to_owned(), |about| format!("{about}: {title}"))
 }
 
-/// What to fix first, if anything saves money.
+/// Returns what to fix first, if anything saves money.
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
     let steps = first::advice(report);
     let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::format_advice(report, advice)).collect();

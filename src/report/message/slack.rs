@@ -1,4 +1,4 @@
-//! Slack blocks. All text is `plain_text`: it contains no markup and mentions no one.
+//! Writes Slack blocks. All text is `plain_text`, so it contains no markup and mentions no users.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const HEADER: usize = 150;
 const SECTION: usize = 3_000;
 const BLOCKS: usize = 50;
 
-/// The most entries of a section.
+/// The maximum number of entries of a section.
 const ENTRY: usize = 500;
 
 pub(super) fn message(it: &ChatMessage) -> String {

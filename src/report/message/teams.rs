@@ -1,4 +1,4 @@
-//! An adaptive card for a Teams webhook. Text is in runs, which contain no markup.
+//! Writes an adaptive card for a Teams webhook. Text is in runs, which contain no markup.
 
 use serde_json::{Value, json};
 

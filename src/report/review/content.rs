@@ -1,4 +1,4 @@
-//! The content of a monthly review, for all formats.
+//! Defines the content of a monthly review, for all formats.
 
 use std::cmp::Reverse;
 
@@ -59,7 +59,7 @@ impl<'a> CostReview<'a> {
         }
     }
 
-    /// `at least $9,000/month`
+    /// Returns text such as `at least $9,000/month`.
     fn stated(&self, sum: &CostSum) -> String {
         match sum.is_whole() || !sum.minimum().expected.is_zero() {
             true => format!("{}/month", self.history.currency.at_least(sum, "")),
@@ -67,7 +67,7 @@ impl<'a> CostReview<'a> {
         }
     }
 
-    /// `In 2026-10: $3,000/month → $9,000/month (+$6,000), 12 commits`
+    /// Returns text such as `In 2026-10: $3,000/month → $9,000/month (+$6,000), 12 commits`.
     pub(super) fn format_month(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };
@@ -92,7 +92,7 @@ impl<'a> CostReview<'a> {
         format!("In {}: {course}, {commits}{unknown}", self.month)
     }
 
-    /// `+$6,000 of 2026-10-12 by Ada: add a pool (added aws_instance.a)`
+    /// Returns text such as `+$6,000 of 2026-10-12 by Ada: add a pool (added aws_instance.a)`.
     pub(super) fn format_step(&self, step: &CostStep) -> Option<String> {
         let commit = &self.history.points.get(step.to)?.commit;
         Some(format!(

@@ -1,4 +1,4 @@
-//! The review as a page: the month first, then the full report.
+//! Writes the review as a page: the month first, then the full report.
 
 use super::content::CostReview;
 use super::paid::paid;
@@ -19,14 +19,14 @@ pub(super) fn page(review: &CostReview) -> String {
     let lines = vec![format!("Now: {}", cost_line(report)), format!("{}{open}.", sentence(&text::found(report)))];
     let first: Vec<PageSection> = month(review).into_iter().collect();
     let mut page = whole(report, &review.format_month(&moved), lines, first, Rest::Everything);
-    // After the savings, and before the findings.
+    // The sections about the month come after the savings and before the findings.
     let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
     let course = history::sections(review.history).into_iter().chain(scorecard(review)).chain(bill(review));
     page.sections.splice(place..place, course);
     page.print()
 }
 
-/// The changes of cost in the month.
+/// Returns the changes of cost in the month.
 fn month(review: &CostReview) -> Option<PageSection> {
     const MOST: usize = 20;
     let moved = review.moved();
@@ -48,7 +48,7 @@ fn month(review: &CostReview) -> Option<PageSection> {
     })
 }
 
-/// The billed cost of the month.
+/// Returns the billed cost of the month.
 fn bill(review: &CostReview) -> Option<PageSection> {
     let (sums, resources) = paid(review.report, review.month)?;
     let mut body = Html::new();

@@ -1,4 +1,4 @@
-//! A monthly review as one page or message: the cost, its changes, the waste, and what to fix first.
+//! Writes a monthly review as one page or message: the cost, its changes, the waste, and what to fix first.
 
 mod content;
 mod html;
@@ -12,7 +12,7 @@ pub use month::Month;
 use super::message::written;
 use super::{Format, ReportStyle};
 
-/// The review in a format; `None` if the format is only for findings.
+/// Returns the review in a format; `None` if the format is only for findings.
 pub fn review(format: Format, review: &CostReview, style: ReportStyle) -> Option<String> {
     match format {
         Format::Html => Some(html::page(review)),

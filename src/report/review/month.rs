@@ -1,4 +1,4 @@
-//! A calendar month.
+//! Defines a calendar month.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub struct Month {
 }
 
 impl Month {
-    /// The month that contains a day.
+    /// Returns the month that contains a day.
     pub fn of(day: Date) -> Month {
         let (year, month, number) = civil_from_days(day.unix_days());
         let first = day.unix_days() - number + 1;
@@ -20,7 +20,7 @@ impl Month {
         Month { first: of(first), last: of(first + days_in_month(year, month) - 1) }
     }
 
-    /// The previous month.
+    /// Returns the previous month.
     #[must_use]
     pub fn before(self) -> Month {
         Date::from_unix_days(self.first.unix_days() - 1).map_or(self, Month::of)

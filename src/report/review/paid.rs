@@ -1,13 +1,13 @@
-//! The billed cost of a month, compared with the expected cost.
+//! Compares the billed cost of a month with the expected cost.
 
 use super::month::Month;
 use crate::report::Report;
 use crate::report::views::reconcile::{AskedMonths, Reconciled, ReconciledMonth, reconcile, summed};
 
-/// The most resources in the list.
+/// The maximum number of resources in the list.
 const MOST: usize = 5;
 
-/// The month of the review on the bill; none if the bill has no row of it.
+/// Returns the month of the review on the bill; none if the bill has no row of it.
 fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a>> {
     let month = month.to_string().parse().ok()?;
     let is_billed = report.measured.paid.rows.iter().any(|it| it.row.month == month);
@@ -15,14 +15,15 @@ fn billed<'a>(report: &'a Report<'a>, month: Month) -> Option<ReconciledMonth<'a
     months.into_iter().next()
 }
 
-/// The sums of the bill, and the most expensive resources: billed and expected cost, as hours times rate.
+/// Returns the sums of the bill, and lines about the most expensive resources: billed and expected cost, and the
+/// factors of hours and rate.
 pub(super) fn paid(report: &Report<'_>, month: Month) -> Option<(Vec<String>, Vec<String>)> {
     let month = billed(report, month)?;
     let lines = month.lines.iter().filter(|it| it.sums().is_some());
     Some((summed(&month), lines.take(MOST).map(|it| format_reconciled(report, it)).collect()))
 }
 
-/// `aws_instance.train: $16,000 paid of $17,863 expected (hours × 1, rate × 0.896: discount)`
+/// Returns text such as `aws_instance.train: $16,000 paid of $17,863 expected (hours × 1, rate × 0.896: discount)`.
 fn format_reconciled(report: &Report<'_>, it: &Reconciled<'_>) -> String {
     let amount = |money| report.currency.amount(money);
     let paid = it.sums().map(|it| amount(it.paid)).unwrap_or_default();

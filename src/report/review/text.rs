@@ -1,4 +1,4 @@
-//! The review for a terminal and for an issue.
+//! Writes the review for a terminal and for an issue.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use crate::report::message::ChatMessage;
 use crate::report::views::markup::{self, Address, Markdown, markdown};
 use crate::report::views::scorecard::Scorecard;
 
-/// The most characters of one entry.
+/// The maximum number of characters of one entry.
 const LONGEST: usize = 400;
 
-/// The most characters of a sentence.
+/// The maximum number of characters of a sentence.
 const LONGEST_LINE: usize = 2_000;
 
 pub(super) fn text(review: &CostReview, style: ReportStyle) -> String {

@@ -1,4 +1,4 @@
-//! The part of our JSON that is read back. Unknown keys of later versions are ignored.
+//! Defines the part of gpulint's JSON reports that is read back. Unknown keys of later versions are ignored.
 
 use serde::Deserialize;
 
@@ -105,7 +105,7 @@ pub(super) struct SavedFinding {
     pub(super) saves_usd_per_month: Option<SavedBounds>,
     pub(super) saves_usd: Option<SavedBounds>,
     pub(super) saves_per: Option<String>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
@@ -191,7 +191,7 @@ pub(super) struct SavedMachine {
 #[derive(Deserialize)]
 pub(super) struct SavedSkipped {
     pub(super) path: String,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -201,9 +201,9 @@ pub(super) struct SavedSkipped {
 pub(super) struct SavedUnjudged {
     pub(super) path: String,
     pub(super) line: Option<usize>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) address: Option<String>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -227,7 +227,7 @@ pub(super) struct SavedCatalog {
 pub(super) struct SavedPastShelfLife {
     rented: f64,
     requested: f64,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     #[serde(default)]
     rented_today: Option<SavedBounds>,
     #[serde(default)]
@@ -253,7 +253,7 @@ pub(super) struct SavedCurrency {
 pub(super) struct SavedBill {
     pub(super) rented: SavedCostSum,
     pub(super) requested: SavedCostSum,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     #[serde(default)]
     pub(super) combined: Option<SavedCostSum>,
     #[serde(default)]
@@ -287,7 +287,7 @@ pub(super) struct SavedApart {
 pub(super) struct SavedCostSum {
     #[serde(flatten)]
     pub(super) known: SavedBounds,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) whole: Option<bool>,
     #[serde(default)]
     pub(super) unlimited: bool,
@@ -353,7 +353,7 @@ pub(super) struct SavedPrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<SavedBounds>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) usd_in_sum: Option<SavedBounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<SavedBounds>,
@@ -377,9 +377,9 @@ pub(super) struct SavedAmount {
 pub(super) struct SavedCost {
     pub(super) rented: SavedSum,
     pub(super) requested: SavedSum,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) combined: Option<SavedSum>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) attached: Option<SavedSum>,
     pub(super) unpriced_before: usize,
     pub(super) unpriced_after: usize,
@@ -391,7 +391,7 @@ pub(super) struct SavedSum {
     pub(super) before: SavedCostSum,
     pub(super) after: SavedCostSum,
     pub(super) difference: Option<SavedBounds>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) became_known: Option<SavedBounds>,
     pub(super) no_longer_known: Option<SavedBounds>,
 }
@@ -420,7 +420,7 @@ pub(super) struct SavedChange {
     pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     pub(super) resource: Option<SavedResource>,
     #[serde(default)]
     pub(super) lost: bool,
@@ -435,7 +435,7 @@ pub(super) struct SavedDetail {
 }
 
 impl From<SavedBounds> for MoneyRange {
-    /// A missing maximum is null.
+    /// Converts the bounds of a saved report, in which a missing maximum is null.
     fn from(bounds: SavedBounds) -> Self {
         let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
         MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
@@ -470,7 +470,7 @@ impl From<SavedUnnamed> for Ending {
 }
 
 impl SavedCostSum {
-    /// An older report contains only the number of resources with an unknown cost.
+    /// Returns the sum. An older report contains only the number of resources with an unknown cost.
     pub(super) fn sum(self, unpriced: usize) -> CostSum {
         let open = self.open.into_iter().enumerate().map(|(at, it)| OpenPart {
             of: it.of.into(),
@@ -499,7 +499,8 @@ impl SavedSum {
         let (before, after) = (self.before.sum(unpriced.0), self.after.sum(unpriced.1));
         let plain = after.minimum() - before.minimum();
         let difference = self.difference.map_or(plain, Into::into);
-        // In an older report, only a smaller difference than that of the totals shows cost that is no longer known.
+        // An older report shows cost that is no longer known only by a difference that is smaller than that of the
+        // totals.
         let unsaid = difference - plain;
         let became_known = self.became_known.map_or(MoneyRange::ZERO, Into::into);
         let no_longer_known = self.no_longer_known.map_or(unsaid, Into::into);
@@ -507,7 +508,8 @@ impl SavedSum {
     }
 }
 
-/// Our own words are printed unescaped, so a value in their place must be one of them. Anyone may have written the file.
+/// Checks that a value is one of gpulint's own words. These words are printed unescaped, and anyone may have written
+/// the file.
 pub(super) fn check(words: &[&str]) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
     match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {

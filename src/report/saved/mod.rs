@@ -1,7 +1,8 @@
-//! Reads our JSON back: two saved reports can be compared, and a saved comparison becomes a comment elsewhere.
+//! Reads gpulint's JSON reports: two saved reports can be compared, and a saved comparison can become a comment in
+//! another job.
 //!
-//! Reading creates the same values as an analysis, so that there is one renderer. A report does not contain the files of the
-//! repository; texts of blanks replace them, so that lines and columns stay right.
+//! Reading creates the same values as an analysis, so one renderer is enough. A report does not contain the files of
+//! the repository. Texts of blanks replace them, so that lines and columns stay correct.
 
 mod document;
 mod needs;
@@ -40,9 +41,9 @@ use places::{Located, SavedLocations};
 
 /// A saved report.
 pub enum Saved {
-    /// From `gpulint check --format json`.
+    /// A report of `gpulint check --format json`.
     Check(Box<SavedState>),
-    /// From `gpulint diff --format json`.
+    /// A report of `gpulint diff --format json`.
     Difference(Box<SavedComparison>),
 }
 
@@ -56,7 +57,7 @@ pub struct SavedState {
     undetermined: Vec<Undetermined>,
     totals: Vec<(String, RuleTotal)>,
     unknown_machines: Vec<UnknownMachine>,
-    /// A saved report has this only in its findings.
+    /// Empty, because a saved report has usage metrics only in its findings.
     measured: Measured,
     verdict: Verdict,
     catalog: PriceSources,
@@ -80,7 +81,7 @@ pub struct SavedComparison {
     gate: GateResult,
 }
 
-/// Reads the output of `--format json`; an error describes what is wrong.
+/// Reads the output of `--format json`, or returns a description of the error.
 pub fn saved(text: &str) -> Result<Saved, String> {
     #[derive(Deserialize)]
     struct Kind {
@@ -132,12 +133,12 @@ impl SavedState {
         }
     }
 
-    /// What is no longer evaluated after the comparison.
+    /// Returns the inventory, so that the comparison can add what is no longer evaluated.
     pub fn inventory_mut(&mut self) -> &mut Inventory {
         &mut self.inventory
     }
 
-    /// Findings about the state as a whole.
+    /// Adds findings about the state as a whole.
     pub fn add(&mut self, findings: Vec<Finding>) {
         let decided = |finding| Decided::new(finding, &self.sources, &self.inventory);
         self.findings.extend(findings.into_iter().map(decided));
@@ -190,7 +191,8 @@ struct Builder {
     by_place: HashMap<(String, Name), ResourceId>,
     by_name: HashMap<Name, ResourceId>,
     by_address: HashMap<String, ResourceId>,
-    /// Deployments can create objects of equal names: takes the first of a file, and the first of a deployment.
+    /// The first resource for each file, deployment and address, because several deployments can create objects with
+    /// the same name.
     by_run: HashMap<(String, Option<String>, String), ResourceId>,
 }
 
@@ -243,7 +245,7 @@ impl Builder {
         Some(id)
     }
 
-    /// The resource of a finding; only its address may be known.
+    /// Returns the resource of a finding; only its address may be known.
     fn about(&mut self, path: &str, name: Option<Name>, kind: Option<&str>, span: Span) -> Option<ResourceId> {
         let name = name?;
         if let Some(id) = self.by_place.get(&(path.to_owned(), name.clone())) {
@@ -255,7 +257,7 @@ impl Builder {
         }
     }
 
-    /// The same, in the deployment of the finding.
+    /// Returns the resource of a finding in the finding's deployment.
     fn of_run(&self, run: Option<&str>, path: &str, address: Option<&str>) -> Option<ResourceId> {
         let at = |path: Option<&str>| self.by_run.get(&(run?.to_owned(), path.map(Into::into), address?.to_owned()));
         at(Some(path)).or_else(|| at(None)).copied()
@@ -268,7 +270,7 @@ impl Builder {
         }
     }
 
-    /// If one side names no root, the address decides.
+    /// Returns the resource with this address, if one of the two names has no root.
     fn of_any_root(&mut self, name: &Name) -> Option<ResourceId> {
         let id = *self.by_address.get(&name.address)?;
         let resource = self.state.inventory.resources.get_mut(id.0)?;
@@ -333,7 +335,7 @@ impl Builder {
         self.state.findings.push(Decided { suppressed, baselined, counted, ..decided });
     }
 
-    /// Values of the whole tree that were unknown.
+    /// Adds the machines and regions that were unknown or assumed.
     fn left_open(&mut self, machines: Vec<SavedMachine>, assumed: Vec<SavedMachine>, skipped: Vec<SavedSkipped>) {
         for it in machines {
             if let Some(span) = self.located.span(&it.path, it.line, 1) {
@@ -389,7 +391,7 @@ fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Optio
     all.iter().copied().find(|it| name(*it) == wanted)
 }
 
-/// Older reports have no kind, and newer ones may have unknown kinds.
+/// Returns the kind of an entry. Older reports have no kind, and reports of newer versions may have unknown kinds.
 fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
@@ -447,13 +449,13 @@ fn apart(it: SavedApart) -> Option<(CountedAs, ExcludedTotal)> {
     Some((counted, ExcludedTotal { resources: it.resources, rented, requested }))
 }
 
-/// An open part of one sum is also an open part of the combined sum.
+/// Adds the open parts of each sum to the combined sum.
 fn gather(bill: &mut Bill) {
     let parts: Vec<_> = bill.rented.open().chain(bill.requested.open()).cloned().collect();
     bill.combined = CostSum::new(bill.combined.minimum(), parts).unlimited(bill.combined.is_unlimited());
 }
 
-/// A deployment in a saved report; none if its kind is unknown.
+/// Returns a deployment in a saved report; none if its kind is unknown.
 fn run(it: SavedRun) -> Option<DeploymentRun> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
@@ -465,7 +467,7 @@ fn run(it: SavedRun) -> Option<DeploymentRun> {
 }
 
 impl Builder {
-    /// A resource with its cost, and with the facts that a comparison needs.
+    /// Adds a resource with its cost, and with the facts that a comparison needs.
     fn counted(&mut self, it: SavedResource) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let name = Name::new(&it.address, it.root.as_deref());
@@ -481,7 +483,7 @@ impl Builder {
     }
 }
 
-/// The price in a saved report.
+/// Returns the price in a saved report.
 fn item(it: &SavedPrice) -> BillItem {
     let reason = || it.reason.clone().unwrap_or_default();
     let status = match it.status.as_str() {
@@ -505,7 +507,7 @@ fn item(it: &SavedPrice) -> BillItem {
     }
 }
 
-/// The facts of a resource in a saved report.
+/// Sets the facts of a resource from a saved report.
 fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     let facts = [
         (Key::Provider, it.provider),
@@ -537,7 +539,7 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     };
 }
 
-/// The sums of both states in the comparison.
+/// Copies the sums of the comparison to the bills of both states.
 fn take_sums(delta: &Delta, before: &mut Bill, after: &mut Bill) {
     before.rented.clone_from(&delta.rented.before);
     before.requested.clone_from(&delta.requested.before);
@@ -551,7 +553,7 @@ fn take_sums(delta: &Delta, before: &mut Bill, after: &mut Bill) {
     gather(after);
 }
 
-/// The reverse, with all open parts.
+/// Copies the sums of both bills, with all open parts, to the comparison.
 fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
     delta.combined.before.clone_from(&before.combined);
     delta.rented.after.clone_from(&after.rented);
@@ -560,7 +562,7 @@ fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
 }
 
 impl DifferenceDocument {
-    /// A place before and after the change.
+    /// Returns a place before and after the change.
     fn places(&self) -> (SavedLocations, SavedLocations) {
         let (mut before, mut after) = (SavedLocations::default(), SavedLocations::default());
         for it in &self.changes {

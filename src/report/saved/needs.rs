@@ -45,7 +45,7 @@ struct SavedDemand {
     why: Option<String>,
     always: f64,
     average: Option<f64>,
-    /// Missing in older reports.
+    /// Older reports do not contain this field.
     #[serde(default)]
     covered: f64,
     most: Option<f64>,
@@ -69,14 +69,14 @@ struct SavedOffered {
     flex: Option<f64>,
 }
 
-/// More machines than anyone rents: a larger number is an error.
+/// The limit on machines. It is more than any customer rents, so a larger number is an error.
 const MOST_MACHINES: f64 = 1e7;
 
-/// For a report that lacks values for a plan.
+/// The error for a report that lacks values for a plan.
 const NOT_TOLD: &str = "the report does not contain this value; create the report again with this version of gpulint";
 
-/// The machines in a report of `gpulint check --format json`, with the name of the report and its number of unevaluated entries;
-/// none for another document.
+/// Returns the machines in a report of `gpulint check --format json`, with the name of the report and its number of
+/// unevaluated entries; none for another document.
 pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>, String> {
     #[derive(Deserialize)]
     struct Kind {
@@ -127,7 +127,7 @@ impl SavedResource {
     }
 }
 
-/// Names of machines and regions contain more characters than our own words.
+/// Checks a name of a machine or region, which may contain more characters than gpulint's own words.
 fn is_name(word: &str) -> Result<(), String> {
     let plain: String = word.chars().filter(|letter| !matches!(letter, '.' | '/' | ':' | '+' | '*')).collect();
     check(&[&plain])

@@ -7,11 +7,11 @@ use crate::source::{FileId, MemoryTree, SourceFiles, Span};
 /// Lines and columns of files of unknown content.
 #[derive(Default)]
 pub(super) struct SavedLocations {
-    /// By path, the number of columns of each line.
+    /// The number of columns of each line, by path.
     files: BTreeMap<String, BTreeMap<usize, usize>>,
 }
 
-/// Longer files are not written by hand, so such a report is not ours.
+/// The limit on lines of a file. No real file is longer, so a report with more lines is not valid.
 const MOST_LINES: usize = 2_000_000;
 const MOST_COLUMNS: usize = 10_000;
 
@@ -57,14 +57,14 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// The place in the texts of blanks; every place was marked before.
+    /// Returns the place in the texts of blanks; every place was marked before.
     pub(super) fn span(&self, path: &str, line: usize, column: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = file.begins.get(line.clamp(1, MOST_LINES) - 1)? + column.clamp(1, MOST_COLUMNS) - 1;
         Some(Span::new(file.file, start, start))
     }
 
-    /// Whole lines, without the final line feed.
+    /// Returns the place of whole lines, without the final line feed.
     pub(super) fn lines(&self, path: &str, first: usize, last: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = *file.begins.get(first.checked_sub(1)?)?;

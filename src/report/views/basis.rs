@@ -1,10 +1,10 @@
-//! The calculation of an amount: number × machine × price per hour × hours.
+//! Writes the calculation of an amount: number × machine × price per hour × hours.
 
 use crate::catalog::Currency;
 use crate::inventory::{BillingRole, Fact, FactOrigin, Key, Resource};
 use crate::pricing::{BillItem, Period, count_range};
 
-/// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing without a price.
+/// Returns text such as `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing without a price.
 pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: Currency) -> Option<String> {
     let per_hour = item.hourly()?.expected;
     let count = item.count_of(resource)?;
@@ -22,7 +22,7 @@ pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: C
     Some(parts.join(", "))
 }
 
-/// `g5.12xlarge (4 A10G)` of a machine, `2 A10G of g5.12xlarge` of a pod.
+/// Returns text such as `g5.12xlarge (4 A10G)` of a machine, `2 A10G of g5.12xlarge` of a pod.
 fn thing(resource: &Resource) -> Option<String> {
     let machine = resource.text(Key::Machine);
     let accelerators = match (resource.number(Key::AcceleratorCount), resource.text(Key::Accelerator)) {

@@ -1,4 +1,4 @@
-//! The size limits of a comment on a code host.
+//! Defines the size limits of a comment on a code host.
 
 use super::markup::{Markdown, markdown};
 
@@ -6,19 +6,19 @@ use super::markup::{Markdown, markdown};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommentLimits {
     pub characters: usize,
-    /// `<details>` folds; on other hosts, its tags would be visible.
+    /// True if the host folds `<details>`. Other hosts would show the tags.
     pub folds: bool,
 }
 
 impl Default for CommentLimits {
-    /// For a file for any host: below 60,000 characters, with space for the marker of a host.
+    /// Returns limits that suit any host: below 60,000 characters, with space for the marker of a host.
     fn default() -> Self {
         CommentLimits { characters: 59_500, folds: true }
     }
 }
 
 impl CommentLimits {
-    /// At most this many characters, and never more than people read.
+    /// Creates limits with this many characters, but never more than people read.
     pub fn new(longest: usize, folds: bool) -> CommentLimits {
         const MARKER: usize = 500;
         CommentLimits { characters: longest.saturating_sub(MARKER).min(CommentLimits::default().characters), folds }

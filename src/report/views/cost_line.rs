@@ -1,4 +1,4 @@
-//! The cost of one tree: the first line of its report, and the lines below it.
+//! Writes the cost of one tree: the first line of its report, and the lines below it.
 
 use super::excluded;
 use super::money::{mark, while_running};
@@ -8,7 +8,7 @@ use crate::inventory::BillingRole;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
-/// Machines and pods together, with each dollar counted once: `GPU cost at least ~$36,199/month`.
+/// Returns the total of machines and pods, with each dollar counted once: `GPU cost at least ~$36,199/month`.
 pub(in crate::report) fn cost_line(report: &Report) -> String {
     if report.is_empty {
         return "nothing to check here".to_owned();
@@ -28,7 +28,8 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
     format!("GPU cost {}", currency.monthly(&bill.combined, marked(report)))
 }
 
-/// The first line if the total counts nothing. It names the places of accelerators that gpulint found or could not evaluate.
+/// Returns the first line if the total counts nothing. It names the places of accelerators that gpulint found or
+/// could not evaluate.
 fn without_sums(report: &Report) -> String {
     let named = report.inventory.unjudged.iter().filter(|it| it.kind.is_about_accelerators());
     let (possible, certain): (Vec<SkipKind>, Vec<_>) =
@@ -45,12 +46,12 @@ fn without_sums(report: &Report) -> String {
     }
 }
 
-/// The mark of the total: `~` if it contains an estimate.
+/// Returns the mark of the total: `~` if it contains an estimate.
 pub(in crate::report) fn marked(report: &Report) -> &'static str {
     mark([BillingRole::Rented, BillingRole::Requested].into_iter().any(|role| report.is_estimated(role, Period::Month)))
 }
 
-/// The lines below the first: machines, pods and jobs that the first line does not contain.
+/// Returns the lines below the first: machines, pods and jobs that the first line does not contain.
 pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     let (bill, currency) = (report.bill, report.currency);
     let mut rows = Vec::new();
@@ -74,7 +75,7 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     rows
 }
 
-/// The part of the pods' cost that the cost of machines already contains.
+/// Returns the part of the pods' cost that the cost of machines already contains.
 fn within(report: &Report) -> String {
     let items = report.inventory.resources.iter().zip(&report.bill.items);
     let pods = items.filter(|(it, _)| it.is_added() && it.role == BillingRole::Requested);
@@ -90,7 +91,7 @@ fn within(report: &Report) -> String {
     }
 }
 
-/// The cost of jobs that end, which no monthly total contains: `jobs ~$1.59 to $44.25 per run`.
+/// Returns the cost of jobs that end, which no monthly total contains: `jobs ~$1.59 to $44.25 per run`.
 fn jobs(report: &Report) -> Vec<String> {
     let shown = |((role, per), ending): (&(BillingRole, Period), &Ending)| {
         let jobs = if *role == BillingRole::Rented { "jobs on provisioned machines" } else { "jobs" };
@@ -108,14 +109,14 @@ fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> Stri
     }
 }
 
-/// How often jobs start whose duration is unknown.
+/// Returns how often jobs with an unknown duration start.
 fn starts(report: &Report) -> Option<String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     let starts: f64 = items.filter_map(|(_, item)| item.starts).sum();
     (starts > 0.0).then(|| format!("jobs start {} times per month, duration unknown", in_words(starts)))
 }
 
-/// `43,800`, `21.7`
+/// Returns text such as `43,800`, `21.7`.
 pub(in crate::report) fn in_words(starts: f64) -> String {
     if starts < 100.0 { crate::resolve::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
 }

@@ -1,4 +1,4 @@
-//! Which relevant files were read, and by which deployment.
+//! Lists which relevant files were read, and by which deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) unread: Vec<&'a str>,
 }
 
-/// Every relevant file, sorted by path.
+/// Returns every relevant file, sorted by path.
 pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     let mut files: BTreeMap<&str, (Vec<&DeploymentRun>, BTreeSet<&str>)> = BTreeMap::new();
     for run in &report.inventory.runs {
@@ -35,8 +35,8 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     files.into_iter().map(shown).collect()
 }
 
-/// Files and directories that were not read in full, with the reasons: skipped ones, and those that were not evaluated as a
-/// whole.
+/// Returns files and directories that were not read in full, with the reasons: skipped ones, and those that were not
+/// evaluated as a whole.
 fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKind>> {
     let inventory = report.inventory;
     let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str(), it.kind));
@@ -77,7 +77,8 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
     Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
 }
 
-/// `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`; nothing if all were read.
+/// Returns text such as `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`;
+/// nothing if all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let unread = unread(report);
     if unread.is_empty() {
@@ -97,7 +98,7 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     Some(format!("partly read or not read: {n} of {all} {files} ({}); list: `gpulint files`", told.join(", ")))
 }
 
-/// The name of a file that was not read in full, singular and plural.
+/// Returns the name of a file that was not read in full, singular and plural.
 fn called(path: &str, kind: SkipKind) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     match kind {

@@ -1,4 +1,4 @@
-//! The totals of the bill, divided by a property of resources, such as team or region.
+//! Computes the totals of the bill, divided by a property of resources, such as team or region.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Cut {
         }
     }
 
-    /// The slice of a resource; an error is the label for resources without a value.
+    /// Returns the slice of a resource; an error is the label for resources without a value.
     fn of<'a>(self, report: &Report<'a>, resource: &'a Resource) -> Result<String, &'static str> {
         let label = |keys: &[&str], nothing| teams::label(resource, keys).map(str::to_owned).ok_or(nothing);
         let fact = |key, nothing| match resource.fact(key) {
@@ -78,7 +78,7 @@ impl Cut {
     }
 }
 
-/// The measured utilization of the resource.
+/// Returns the measured utilization of the resource.
 fn busy(resource: &Resource) -> Result<String, &'static str> {
     let Some(busy) = resource.number(Key::MeasuredBusy) else { return Err("not measured") };
     let class = match busy {
@@ -90,7 +90,7 @@ fn busy(resource: &Resource) -> Result<String, &'static str> {
     Ok(class.to_owned())
 }
 
-/// The environment of a resource: its label, or the variant of its root or chart.
+/// Returns the environment of a resource: its label, or the variant of its root or chart.
 fn environment(report: &Report, resource: &Resource) -> Option<String> {
     let labelled = teams::label(resource, &["environment", "env", "stage", "tier"]).map(str::to_owned);
     let variant = || report.inventory.run(resource.run.as_ref()?)?.variant.as_ref().map(ToString::to_string);
@@ -115,13 +115,14 @@ pub struct CostSlice {
 }
 
 impl CostSlice {
-    /// Resources in it without a price or a known number.
+    /// Returns resources in it without a price or a known number.
     pub fn unpriced(&self) -> usize {
         unpriced(self.rented.open().chain(self.requested.open()))
     }
 }
 
-/// The most expensive slice first, the unnamed one last. Machines and pods each add up to the totals of the bill.
+/// Returns the most expensive slice first, the unnamed one last. Machines and pods each add up to the totals of the
+/// bill.
 pub fn slices(report: &Report, cut: Cut) -> Vec<CostSlice> {
     let mut slices: BTreeMap<(bool, String), CostSlice> = BTreeMap::new();
     for (place, (resource, item)) in report.inventory.resources.iter().zip(&report.bill.items).enumerate() {
@@ -159,7 +160,7 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<CostSlice> {
     slices
 }
 
-/// The resources in the total, with their prices.
+/// Returns the resources in the total, with their prices.
 pub(in crate::report) fn counted<'a>(report: &Report<'a>) -> impl Iterator<Item = (&'a Resource, &'a BillItem)> {
     let all = report.inventory.resources.iter().zip(&report.bill.items);
     all.filter(|(resource, _)| resource.is_added())

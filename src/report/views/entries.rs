@@ -1,4 +1,4 @@
-//! The findings that a reader sees first: sorted, grouped, and limited to a screen.
+//! Lists the findings that a reader sees first: sorted, grouped, and limited to a screen.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +19,7 @@ const WIDTH: usize = 110;
 #[derive(Debug, Clone, Copy)]
 pub struct ReportStyle {
     pub color: bool,
-    /// For screen readers: no drawing characters.
+    /// True if the output has no drawing characters, for screen readers.
     pub plain: bool,
     /// The width of a line.
     pub width: usize,
@@ -28,14 +28,14 @@ pub struct ReportStyle {
     pub choice: EntryChoice,
 }
 
-/// A file has no limit.
+/// The default is for files, in which width is not limited.
 impl Default for ReportStyle {
     fn default() -> Self {
         ReportStyle { color: false, plain: false, width: WIDTH, columns: None, choice: EntryChoice::default() }
     }
 }
 
-/// Which findings a text report shows, and in which order. Nothing else depends on it.
+/// The findings that a text report shows, and their order. Only the text format uses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EntryChoice {
     pub sort: Sort,
@@ -48,7 +48,7 @@ pub struct EntryChoice {
 pub enum Most {
     #[default]
     All,
-    /// As many as fit on a screen.
+    /// Shows as many findings as fit on a screen.
     Screen,
     Top(usize),
 }
@@ -125,7 +125,7 @@ impl<'a> FindingGroup<'a> {
 }
 
 impl EntryChoice {
-    /// The findings that count, in groups, the most money first; findings about excluded resources come last.
+    /// Returns the findings that count, in groups, the most money first; findings about excluded resources come last.
     pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
         let shown = report.findings.iter().filter(|it| it.counts() && self.shows(it));
         let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == CountedAs::Deployed);
@@ -145,7 +145,7 @@ impl EntryChoice {
         groups.into_iter().map(group).chain(apart).collect()
     }
 
-    /// Entries in this order: each finding with its repeats, by their total money.
+    /// Returns each finding with its repeats, in this order, by their total money.
     pub(in crate::report) fn entries<'a>(
         self,
         report: &Report,
@@ -175,7 +175,8 @@ impl EntryChoice {
         entries
     }
 
-    /// Notes are only counted, unless they save money or the user requests everything.
+    /// Returns true if the report shows a finding. Notes are only counted, unless they save money or the user requests
+    /// everything.
     pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
         let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
         has_money
@@ -221,7 +222,7 @@ impl EntryChoice {
     }
 }
 
-/// All findings that count, by file; within a file, the most money first.
+/// Returns all findings that count, by file; within a file, the most money first.
 pub(in crate::report) fn by_file<'a>(report: &'a Report) -> BTreeMap<String, Vec<&'a Decided>> {
     let choice = EntryChoice { group: Some(GroupBy::File), ..EntryChoice::default() };
     choice.groups(report).into_iter().map(|it| (it.name.unwrap_or_default(), it.findings)).collect()
@@ -243,7 +244,7 @@ impl GroupBy {
         }
     }
 
-    /// The group of a resource.
+    /// Returns the group of a resource.
     pub(in crate::report) fn group_of(self, report: &Report, resource: &Resource) -> String {
         match self {
             GroupBy::Rule => nowhere(),

@@ -1,4 +1,4 @@
-//! Cost that is excluded from the total: examples, bases, and directories that the settings exclude.
+//! Handles cost that is excluded from the total: examples, bases, and directories that the settings exclude.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,12 @@ use crate::inventory::{CountedAs, Resource};
 use crate::pricing::ExcludedTotal;
 use crate::report::Report;
 
-/// Names at most this many files; the rest is a count.
+/// The limit on files that are named. The rest is only counted.
 const MOST_NAMED: usize = 3;
 
-/// One line for each reason: `excluded from the total, in examples and tests: 2 resources, provisioned machines $81,000/month`.
-/// Empty if the total counts nothing: then [`only`] is the first line of the report.
+/// Returns one line for each reason: `excluded from the total, in examples and tests: 2 resources, provisioned
+/// machines $81,000/month`. Returns nothing if the total counts nothing: then [`only`] is the first line of the
+/// report.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     let line = |(counted, sum): (&CountedAs, &ExcludedTotal)| {
         format!(
@@ -25,7 +26,7 @@ pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
 }
 
-/// The excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
+/// Returns the excluded cost if the total counts nothing: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
     let part = |(counted, sum): (&CountedAs, &ExcludedTotal)| {
         format!("{}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
@@ -34,7 +35,7 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
 }
 
-/// Names the files that no deployment applies: gpulint checks such a file if it is named on the command line.
+/// Returns the names of the files that no deployment applies. gpulint checks such a file if the command line names it.
 fn named(report: &Report, counted: CountedAs) -> String {
     if counted != CountedAs::Unlisted {
         return String::new();

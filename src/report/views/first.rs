@@ -1,4 +1,4 @@
-//! The findings to fix first: the lowest risk, then the largest saving.
+//! Lists the findings to fix first: the lowest risk, then the largest saving.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use crate::report::views::money::mark;
 use crate::report::views::scorecard::saving;
 use crate::rules::Finding;
 
-/// Findings that save money, in the order to fix them: for each resource the best one at the lowest risk, then those that save
-/// more at a higher risk.
+/// Returns the findings that save money, in the order in which to fix them: for each resource the best one at the
+/// lowest risk, then those that save more at a higher risk.
 fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     let expected = |it: &Finding| it.saves.map_or(Money::ZERO, |it| it.expected);
     let mut all: Vec<&Finding> = saving(report).filter(|it| expected(it) > Money::ZERO).collect();
@@ -39,7 +39,7 @@ pub(in crate::report) struct Advice<'a> {
     is_estimated: bool,
 }
 
-/// Advice by rule: the lowest risk first, then the largest saving.
+/// Returns advice for each rule: the lowest risk first, then the largest saving.
 pub(in crate::report) fn advice<'a>(report: &'a Report) -> Vec<Advice<'a>> {
     let mut all: Vec<Advice<'a>> = Vec::new();
     for finding in first(report) {
@@ -64,12 +64,13 @@ pub(in crate::report) fn advice<'a>(report: &'a Report) -> Vec<Advice<'a>> {
 }
 
 impl Advice<'_> {
-    /// `~$21,479/month`
+    /// Returns text such as `~$21,479/month`.
     pub(in crate::report) fn saved(&self, report: &Report) -> String {
         format!("{}{}/{}", mark(self.is_estimated), report.currency.amount(self.saves), self.finding.per.name())
     }
 
-    /// `at medium risk: on-demand-batch for 4 resources, the largest saving: training work runs on demand`
+    /// Returns text such as `at medium risk: on-demand-batch for 4 resources, the largest saving: training work runs
+    /// on demand`.
     pub(in crate::report) fn format_headline(&self) -> String {
         let several = match self.resources {
             1 => String::new(),
@@ -79,19 +80,20 @@ impl Advice<'_> {
         format!("at {} risk: {}{several}: {}", finding.risk.name(), finding.rule, finding.message)
     }
 
-    /// `main.tf:31`
+    /// Returns text such as `main.tf:31`.
     pub(in crate::report) fn place(&self, report: &Report) -> String {
         let at = report.paths.locate(report.sources, self.finding.span);
         format!("{}:{}", at.path, at.line)
     }
 
-    /// ` aws_instance.a`
+    /// Returns text such as ` aws_instance.a`.
     fn address(&self, report: &Report) -> String {
         self.finding.address(report.inventory).map(|it| format!(" {}", shortened(it, 80))).unwrap_or_default()
     }
 }
 
-/// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31 aws_instance.a)`
+/// Returns text such as `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31
+/// aws_instance.a)`
 pub(in crate::report) fn format_advice(report: &Report, advice: &Advice<'_>) -> String {
     format!(
         "{} {} ({}{})",

@@ -10,20 +10,21 @@ use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{CommentLimits, Report};
 
-/// At most this many are named in one line.
+/// The limit on entries that are named in one line.
 const NAMED: usize = 2;
 
-/// At most this many are listed for people; JSON lists all.
+/// The limit on entries that are listed for people. JSON lists all of them.
 const LISTED: usize = 10;
 
-/// Sorted: first what is no longer evaluated, then other gaps, then gaps that the change leaves as they were.
+/// Returns the sorted entries: first those that are no longer evaluated, then other gaps, then unchanged gaps.
 pub(in crate::report) fn listed<'a>(report: &Report<'a>) -> Vec<&'a Unjudged> {
     let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
     all.sort_by_key(|it| it.standing);
     all
 }
 
-/// `not evaluated: env/prod.tfvars: no root reads it; and 2 more`; nothing if everything was evaluated.
+/// Returns text such as `not evaluated: env/prod.tfvars: no root reads it; and 2 more`; nothing if everything was
+/// evaluated.
 pub fn in_short(report: &Report) -> Option<String> {
     let all = listed(report);
     let first = all.first()?;
@@ -39,7 +40,7 @@ pub fn in_short(report: &Report) -> Option<String> {
     Some(text)
 }
 
-/// The same without names, for headings: `not evaluated: 3`.
+/// Returns only the number, for headings: `not evaluated: 3`.
 pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         report.inventory.unjudged.iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
@@ -51,7 +52,7 @@ pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
     }
 }
 
-/// One per line with its next step, for a terminal.
+/// Writes one entry per line with its next step, for a terminal.
 pub(in crate::report) fn text(text: &mut String, report: &Report) {
     let all = listed(report);
     let Some(count) = in_numbers(report) else { return };
@@ -69,7 +70,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
     }
 }
 
-/// The same in a comment. Gaps that the change leaves as they were are folded.
+/// Writes the entries for a comment. Unchanged gaps are folded.
 pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: CommentLimits, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
@@ -130,12 +131,12 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     all.into_iter().map(shown).collect()
 }
 
-/// The line where the part begins that was not evaluated, or the line of the word that shows it.
+/// Returns the first line of the part that was not evaluated, or the line of the word that shows it.
 pub(in crate::report) fn line(report: &Report, it: &Unjudged) -> Option<usize> {
     it.span.or(it.shown_at).map(|span| report.paths.locate(report.sources, span).line)
 }
 
-/// The file, with the line of the word that shows it.
+/// Returns the file, with the line of the word that shows the entry.
 pub(in crate::report) fn place(report: &Report, it: &Unjudged) -> String {
     let path = report.paths.show(&it.path);
     match it.shown_at {

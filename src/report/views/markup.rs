@@ -64,7 +64,7 @@ impl Markdown {
     }
 }
 
-/// Escaped text, at most this many characters. Text between backticks becomes code.
+/// Returns escaped text of at most this many characters. Text between backticks becomes code.
 pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
     let text = escape::shortened(text, most);
     let mut shown = String::new();
@@ -73,7 +73,7 @@ pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
         rest.split_once('`').and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
     {
         shown.push_str(&plain(before));
-        // Several backticks in a row are not code, and code directly after code would join.
+        // Several backticks in a row do not mark code. A code span directly after another one would merge with it.
         if inside.is_empty() || shown.ends_with('`') {
             shown.push_str(&plain(&format!("`{inside}`")));
         } else {
@@ -85,7 +85,7 @@ pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
     Markdown(shown)
 }
 
-/// Code in a table cell: a long address continues on several lines, because no host breaks it.
+/// Returns code for a table cell. A long address is split into several lines, because no host breaks it.
 pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
     const WIDE: usize = 48;
     let text = escape::shortened(&escape::one_line(text), most);
@@ -102,12 +102,12 @@ pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
     Markdown(lines.join("<br>"))
 }
 
-/// A string as code, at most this many characters.
+/// Returns a string as code, at most this many characters.
 pub(in crate::report) fn code(text: &str, most: usize) -> Markdown {
     Markdown(in_ticks(&escape::shortened(text, most)))
 }
 
-/// Our own words and figures, which stay readable as plain text. Everything else in them is escaped.
+/// Returns gpulint's own words and figures, which stay readable as plain text. All other characters are escaped.
 pub(in crate::report) fn figures(text: &str) -> Markdown {
     // Strings that hosts turn into links are not figures.
     if ["www.", "http", "://"].iter().any(|it| text.to_ascii_lowercase().contains(it)) {
@@ -130,7 +130,7 @@ pub(in crate::report) fn figures(text: &str) -> Markdown {
     Markdown(shown)
 }
 
-/// A link with Markdown as its text.
+/// Returns a link with Markdown as its text.
 pub(in crate::report) fn linked(text: Markdown, address: &Address) -> Markdown {
     Markdown(format!("[{}]({})", text.0, address.0))
 }
@@ -154,7 +154,7 @@ impl Address {
         Address(shown)
     }
 
-    /// The address of a line of a file; the path can contain anything.
+    /// Returns the address of a line of a file; the path can contain anything.
     pub(in crate::report) fn of_line(base: &str, path: &str, line: usize) -> Address {
         let path: String = path
             .bytes()
@@ -199,7 +199,8 @@ fn plain(text: &str) -> String {
     shown
 }
 
-/// In a code block with a fence longer than any run of backticks inside, without characters that split a table.
+/// Returns text as code, in more backticks than any sequence of backticks in the text. Removes characters that split a
+/// table.
 fn in_ticks(text: &str) -> String {
     let text = escape::one_line(text).replace('|', "¦");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The usage metrics of each resource, and what has no match: a row without a resource must be visible.
+//! Lists the usage metrics of each resource. Rows without a resource are listed, too, so that they are visible.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::inventory::{Key, Resource, ResourceId};
 use crate::measured::MeasuredRow;
 use crate::report::Report;
 
-/// The metrics in JSON; none without a file.
+/// The metrics in JSON; missing if there is no metrics file.
 #[derive(Serialize)]
 pub(in crate::report) struct MeasuredUse<'a> {
     rows: usize,
@@ -21,7 +21,8 @@ pub(in crate::report) struct MeasuredUse<'a> {
 struct Matched<'a> {
     address: &'a str,
     run: Option<&'a str>,
-    /// `14 days to 2026-11-21, 98% of the hours measured`; none if not usable.
+    /// The measurement window, such as `14 days to 2026-11-21, 98% of the hours measured`; missing if the metrics are
+    /// not usable.
     window: Option<&'a str>,
     rows: Vec<Place>,
 }
@@ -89,7 +90,7 @@ pub(in crate::report) fn wire<'a>(report: &'a Report) -> Option<MeasuredUse<'a>>
     })
 }
 
-/// The name of a resource in lists for people, and the rows that are used.
+/// Returns the name of a resource in lists for people, and the rows that are used.
 pub(in crate::report) fn listed<'a>(report: &'a Report) -> Vec<(&'a Resource, Option<&'a str>, Vec<&'a MeasuredRow>)> {
     let rows = |id: &ResourceId| {
         let places = report.measured.matched.get(id).into_iter().flatten();

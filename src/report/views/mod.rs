@@ -1,4 +1,4 @@
-//! Parts that several formats share: amounts, notes, scorecards, repeats, comment limits.
+//! Provides parts that several formats share: amounts, notes, scorecards, repeats, comment limits.
 
 pub(super) mod basis;
 pub(super) mod budgets;

@@ -5,7 +5,7 @@ use crate::inventory::BillingRole;
 use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
-/// The name of a role in tables for people.
+/// Returns the name of a role in tables for people.
 pub(in crate::report) fn role_heading(role: BillingRole) -> &'static str {
     match role {
         BillingRole::Rented => "provisioned machines",
@@ -30,7 +30,7 @@ impl Currency {
         }
     }
 
-    /// Minimum to maximum, or one number if they are equal.
+    /// Formats the minimum and the maximum, or one number if they are equal.
     pub(in crate::report) fn range(&self, range: MoneyRange) -> String {
         if range.floor == range.ceiling {
             self.amount(range.expected)
@@ -41,8 +41,8 @@ impl Currency {
         }
     }
 
-    /// `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a price. The maximum of an
-    /// incomplete sum is marked `at least`.
+    /// Returns text such as `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a
+    /// price. The maximum of an incomplete sum is marked `at least`.
     pub(in crate::report) fn monthly(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         if range == MoneyRange::ZERO && !sum.is_whole() {
@@ -51,7 +51,7 @@ impl Currency {
         let most = if sum.is_unlimited() {
             Some(", no maximum".to_owned())
         } else {
-            // Amounts that round to the same number are shown once.
+            // If two amounts round to the same number, it is shown once.
             (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
                 let at_least = if sum.is_whole() { "" } else { "at least " };
                 format!(", maximum {at_least}{mark}{}", self.amount(range.ceiling))
@@ -64,7 +64,7 @@ impl Currency {
         }
     }
 
-    /// The monthly cost, with its minimum if that is lower than expected.
+    /// Returns the monthly cost, with its minimum if that is lower than expected.
     pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         let floor =
@@ -72,7 +72,7 @@ impl Currency {
         format!("{}{}", self.monthly(sum, mark), floor.unwrap_or_default())
     }
 
-    /// `$3,620`, `at least ~$3,620`, `unknown`
+    /// Returns text such as `$3,620`, `at least ~$3,620`, `unknown`.
     pub(in crate::report) fn at_least(&self, sum: &CostSum, mark: &str) -> String {
         let expected = sum.minimum().expected;
         match (sum.is_whole(), expected.is_zero()) {
@@ -83,7 +83,7 @@ impl Currency {
         }
     }
 
-    /// `$3`, `$1.59 to $44.25`
+    /// Returns text such as `$3`, `$1.59 to $44.25`.
     pub(in crate::report) fn least_to_most(&self, range: MoneyRange, mark: &str) -> String {
         let most = range.expected.max(range.ceiling);
         match range.floor == most {
@@ -92,8 +92,8 @@ impl Currency {
         }
     }
 
-    /// The cost of pods that request an accelerator without naming its type: `without an accelerator type: $1,032 to $16,149 (2
-    /// workloads)`.
+    /// Returns the cost of pods that request an accelerator without naming its type: `without an accelerator type:
+    /// $1,032 to $16,149 (2 workloads)`.
     pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
         let workloads = match bill.unnamed.resources {
             0 => return None,
@@ -103,13 +103,14 @@ impl Currency {
         Some(format!("without an accelerator type: {} ({workloads})", self.least_to_most(bill.unnamed.amount, "")))
     }
 
-    /// What a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to $640/month`.
+    /// Returns what a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to
+    /// $640/month`.
     pub(in crate::report) fn saved(&self, finding: &Finding) -> Option<String> {
         let mark = mark(finding.is_estimated);
         Some(format!("{}/{}", self.saving(finding.saves?, mark), finding.per.name()))
     }
 
-    /// The expected saving, or `up to` the maximum saving if the expected cost is zero.
+    /// Returns the expected saving, or `up to` the maximum saving if the expected cost is zero.
     pub(in crate::report) fn saving(&self, saves: MoneyRange, mark: &str) -> String {
         match saves.expected.is_zero() {
             true => format!("up to {mark}{}", self.amount(saves.ceiling)),
@@ -117,7 +118,8 @@ impl Currency {
         }
     }
 
-    /// The cost of an item, with the period. If the expected cost is zero: the hourly price of one, and the maximum of all.
+    /// Returns the cost of an item, with the period. If the expected cost is zero: the hourly price of one, and the
+    /// maximum of all.
     pub(in crate::report) fn costs(&self, item: &BillItem) -> Option<String> {
         let (amount, mark) = (item.amount?, mark_of(item));
         if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
@@ -133,13 +135,13 @@ impl Currency {
         Some(format!("{mark}{}/{}", self.range(amount), item.per.name()))
     }
 
-    /// The currency of the amounts and its rate; nothing for dollars.
+    /// Returns the currency of the amounts and its rate; nothing for dollars.
     pub(in crate::report) fn rate(&self) -> Option<String> {
         let rate = || format!("amounts in {}: {} per dollar, from the settings", self.code(), self.per_usd);
         (*self != Currency::USD).then(rate)
     }
 
-    /// Exact to the cent at any size, so that readers can check a calculation.
+    /// Formats an amount exact to the cent at any size, so that readers can check a calculation.
     pub(in crate::report) fn exact_to_the_cent(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         let cents = (money.micros().unsigned_abs() + 5_000) / 10_000;
@@ -150,7 +152,7 @@ impl Currency {
         }
     }
 
-    /// The price per hour, rounded to a hundredth of a cent.
+    /// Returns the price per hour, rounded to a hundredth of a cent.
     pub(in crate::report) fn per_hour(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         with_decimals(&symbol, money, 4)
@@ -164,12 +166,12 @@ pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
     if is_estimated { MARK } else { "" }
 }
 
-/// The mark for the cost of a resource.
+/// Returns the mark for the cost of a resource.
 pub(in crate::report) fn mark_of(item: &BillItem) -> &'static str {
     mark(item.is_estimated())
 }
 
-/// The period of an amount, in words.
+/// Returns the period of an amount, in words.
 pub(in crate::report) fn while_running(per: Period) -> &'static str {
     match per {
         Period::Hour => "per hour of running",
@@ -178,7 +180,7 @@ pub(in crate::report) fn while_running(per: Period) -> &'static str {
     }
 }
 
-/// All digits in dollars, so that readers can check a calculation.
+/// Returns all digits in dollars, so that readers can check a calculation.
 pub(in crate::report) fn exact(money: Money) -> String {
     with_decimals("$", money, 6)
 }

@@ -7,7 +7,7 @@ use crate::pricing::{Against, BreakEvenHours, CostScenario, HOURS_PER_MONTH, Own
 use crate::report::one_line;
 use crate::resolve::plain;
 
-/// The cost per hour, the fixed cost per month, and the break-even with renting.
+/// Returns the cost per hour, the fixed cost per month, and the break-even with renting.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
     let Some(machine) = &own.purchased else {
         let unknown = "the fixed costs are not set, so the break-even hours are unknown";

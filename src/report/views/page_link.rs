@@ -1,15 +1,15 @@
-//! The line at the end of a comment that links the page.
+//! Writes the line at the end of a comment that links the page.
 
 use super::review_commit::ReviewCommit;
 
 const BEFORE: &str = "[Full report](";
 
-/// The line that links the page.
+/// Returns the line that links the page.
 pub fn page_link(page: &ReviewCommit) -> String {
     format!("{BEFORE}{})\n", page.url())
 }
 
-/// The comment without this line: each run has another page, and a new link is not news.
+/// Returns the comment without this line: each run has another page, and a new link is not news.
 pub fn without_page_link(comment: &str) -> &str {
     let whole = comment.trim_end();
     let (before, last) = whole.rsplit_once('\n').unwrap_or(("", whole));

@@ -3,17 +3,18 @@
 use crate::report::escape::begins_command;
 use crate::source::{BESIDE, FilePosition, SourceFiles, Span};
 
-/// How paths of the tree are shown: relative to the current directory.
+/// Formats paths of the tree relative to the current directory.
 #[derive(Debug, Clone, Default)]
 pub struct ShownPaths {
     /// The parts of the current directory below the root of the tree.
     below: Vec<String>,
-    /// If the current directory is not below the root: the path from it to the root, with a final `/`.
+    /// The path from the current directory to the root, with a final `/`, if the current directory is not below the
+    /// root.
     way: Option<String>,
 }
 
 impl ShownPaths {
-    /// `directory` is a path of the tree.
+    /// Creates the format for a current directory that is a path of the tree.
     pub fn seen_from(directory: &str) -> Self {
         ShownPaths {
             below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(),
@@ -21,12 +22,13 @@ impl ShownPaths {
         }
     }
 
-    /// For a current directory outside of the tree; `way` leads from it to the root, as in `../other/`.
+    /// Creates the format for a current directory outside of the tree. `way` leads from it to the root, as in
+    /// `../other/`.
     pub fn through(way: &str) -> Self {
         ShownPaths { below: Vec::new(), way: Some(way.to_owned()) }
     }
 
-    /// A path that a CI runner would read as a command gets the prefix `./`.
+    /// Returns a path as reports show it. A path that a CI runner would read as a command gets the prefix `./`.
     pub fn show(&self, path: &str) -> String {
         let shown = self.shown(path);
         if begins_command(&shown) { format!("./{shown}") } else { shown }
@@ -49,7 +51,7 @@ impl ShownPaths {
         format!("{}{rest}", "../".repeat(self.below.len() - shared))
     }
 
-    /// A directory of the tree; the current one is `.`.
+    /// Returns a directory as reports show it; the current one is `.`.
     pub fn show_directory(&self, directory: &str) -> String {
         let inside = if directory.is_empty() { "*".to_owned() } else { format!("{directory}/*") };
         match self.show(&inside).strip_suffix('*').map(|shown| shown.trim_end_matches('/')) {

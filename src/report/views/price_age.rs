@@ -1,10 +1,10 @@
-//! The age of the prices behind the amounts.
+//! Writes the age of the prices behind the amounts.
 
 use crate::catalog::{Money, MoneyRange};
 use crate::report::{Report, one_line};
 
-/// `prices from 2025-11-04 to 2026-10-19, outdated for provisioned machines $32,058/month, today $25,422 to $32,058 (update:
-/// `gpulint catalog update`)`
+/// Returns text such as `prices from 2025-11-04 to 2026-10-19, outdated for provisioned machines $32,058/month, today
+/// $25,422 to $32,058 (update: `gpulint catalog update`)`
 pub(in crate::report) fn price_age(report: &Report) -> String {
     let newest = &report.catalog.as_of;
     let dated = match report.bill.oldest_row.as_deref() {

@@ -10,7 +10,7 @@ use crate::measured::paid::{BillMonth, BilledAmount, Charge, NoPartner, PaidEntr
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, measured_month};
 use crate::report::Report;
 
-/// Factors closer to one need no explanation.
+/// A factor that differs from one by less than this needs no explanation.
 const NEAR: f64 = 0.02;
 
 /// One month of a bill, compared with the configuration.
@@ -29,11 +29,11 @@ pub(in crate::report) struct ReconciledMonth<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::report) struct ReconciledSums {
     pub(in crate::report) billed: BilledAmount,
-    /// Usage of resources here.
+    /// The billed usage of resources in this tree.
     pub(in crate::report) matched: BilledAmount,
-    /// Credits, refunds, purchases and unused commitments of resources here.
+    /// Credits, refunds, purchases and unused commitments of resources in this tree.
     pub(in crate::report) beside: BilledAmount,
-    /// Charges that match no resource here, or several.
+    /// Charges that match no resource in this tree, or several.
     pub(in crate::report) unmatched: BilledAmount,
 }
 
@@ -41,7 +41,7 @@ pub(in crate::report) struct ReconciledSums {
 pub(in crate::report) struct Reconciled<'a> {
     pub(in crate::report) resource: &'a Resource,
     pub(in crate::report) team: Option<&'a str>,
-    /// For the hours of this month, or those that the bill covers; none for jobs that end.
+    /// The expected cost for the hours of this month, or for those that the bill covers; `None` for jobs that end.
     pub(in crate::report) expected: Option<Money>,
     pub(in crate::report) expected_hours: Option<f64>,
     pub(in crate::report) measured: Option<Money>,
@@ -83,7 +83,7 @@ pub(in crate::report) fn reconcile<'a>(report: &'a Report<'a>, asked: &AskedMont
     months.into_iter().map(|month| of_month(report, month)).collect()
 }
 
-/// `2026-10: USD 1,234.5 billed = 1,200 for resources here + 34.5 without a resource here`
+/// Returns text such as `2026-10: USD 1,234.5 billed = 1,200 for resources here + 34.5 without a resource here`.
 pub(in crate::report) fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
     let open = if it.is_open { " (not ended or not billed in full)" } else { "" };
     let line = |(currency, sums): (&&str, &ReconciledSums)| {
@@ -147,7 +147,7 @@ fn line<'a>(
     if item.is_within && !is_paid {
         return None;
     }
-    // For an open month: the days that the bill covers.
+    // In a month that has not ended, only the days that the bill covers count.
     let days = match &paid {
         Ok(Some(sums)) if sums.is_open => resource
             .text(Key::Provider)
@@ -191,7 +191,7 @@ fn line<'a>(
     Some(line)
 }
 
-/// Why the billed hours differ from the expected hours.
+/// Returns why the billed hours differ from the expected hours.
 fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) -> Vec<String> {
     let (Some(factor), Some(count)) = (line.hours_factor, item.count_of(line.resource)) else {
         return Vec::new();
@@ -230,7 +230,7 @@ fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) ->
     causes
 }
 
-/// Why the billed price per hour differs from the expected price.
+/// Returns why the billed price per hour differs from the expected price.
 fn rate_causes(
     report: &Report<'_>,
     line: &Reconciled<'_>,
@@ -285,7 +285,8 @@ pub(in crate::report) struct ProposedDiscount<'a> {
     pub(in crate::report) paid: Money,
     pub(in crate::report) list: Money,
     pub(in crate::report) months: usize,
-    /// The smallest and the largest discount of a machine: if they differ, one discount for all is wrong.
+    /// The smallest discount of a machine, and below it the largest one. If they differ, one discount for all machines
+    /// is wrong.
     pub(in crate::report) least: f64,
     pub(in crate::report) most: f64,
 }
@@ -296,10 +297,11 @@ impl ProposedDiscount<'_> {
     }
 }
 
-/// Billed cost, cost at list prices, hours, and months.
+/// The billed cost, the cost at list prices, the hours, and the months.
 type OnDemandSums = (Money, Money, BilledAmount, Vec<BillMonth>);
 
-/// Discounts by provider, from on-demand hours of months that have ended. Spot and commitments have other prices.
+/// Returns discounts by provider, from on-demand hours of months that have ended. Spot and commitments have other
+/// prices.
 pub(in crate::report) fn discounts<'a>(report: &'a Report<'a>) -> Vec<ProposedDiscount<'a>> {
     let paid = &report.measured.paid;
     let mut all: BTreeMap<&str, BTreeMap<&str, OnDemandSums>> = BTreeMap::new();

@@ -10,16 +10,17 @@ use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
 
-/// The most lines of repeats in the list.
+/// The maximum number of lines of repeats in the list.
 const LINES_TOLD: usize = 20;
 
-/// The most addresses, places or variants of repeats in the list.
+/// The maximum number of addresses, places or variants of repeats in the list.
 const NAMES_TOLD: usize = 4;
 
-/// The most characters of one name.
+/// The maximum number of characters of one name.
 const LONGEST_NAME: usize = 200;
 
-/// Each finding in the given order, with its repeats: for other instances of its block, or for other lines of its file.
+/// Returns each finding in the given order, with its repeats: for other instances of its block, or for other lines of
+/// its file.
 pub(in crate::report) fn grouped_repeats<'a>(
     report: &Report,
     findings: &[&'a Decided],
@@ -54,13 +55,13 @@ pub(in crate::report) struct Also {
 }
 
 impl Also {
-    /// The line for a terminal.
+    /// Returns the line for a terminal.
     pub(in crate::report) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|(words, name)| format!("{words}{name}")).collect();
         format!("{}{}{}", self.before, names.join(", "), self.after)
     }
 
-    /// The line for a comment: names are code.
+    /// Returns the line for a comment: names are code.
     pub(in crate::report) fn markdown(&self) -> Markdown {
         let mut text = figures(&self.before);
         for (at, (words, name)) in self.names.iter().enumerate() {
@@ -108,7 +109,7 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
     Also { before, names, after: format!("{rest}{together}") }
 }
 
-/// `; all 4 save $41,019/month`
+/// Returns text such as `; all 4 save $41,019/month`.
 fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     let all = std::iter::once(&first).chain(others);
     let per = first.finding.per;
@@ -120,7 +121,7 @@ fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     })
 }
 
-/// What distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
+/// Returns what distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
 fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, String)> {
     let run = |it: &Decided| {
         let run = report.resource(it.finding.resource)?.run.as_ref()?;
@@ -147,7 +148,7 @@ fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, 
         .collect()
 }
 
-/// The place of the finding in its file.
+/// Returns the place of the finding in its file.
 fn place(report: &Report, decided: &Decided) -> Span {
     report.sources.origin(decided.finding.span)
 }

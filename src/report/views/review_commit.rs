@@ -1,4 +1,4 @@
-//! The commit under review, for links.
+//! Defines the commit under review, for links.
 
 /// The commit under review, for links.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,21 +7,21 @@ pub struct ReviewCommit {
 }
 
 impl ReviewCommit {
-    /// The address of the repository's files at the commit; no character of it can end a link in Markdown.
+    /// Returns the address of the repository's files at the commit; no character of it can end a link in Markdown.
     pub fn new(url: &str) -> Option<ReviewCommit> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
         let is_web = url.starts_with("https://") || url.starts_with("http://");
         (is_web && url.chars().all(plain)).then(|| ReviewCommit { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The address of a subdirectory; none if its name is not valid in an address.
+    /// Returns the address of a subdirectory; none if its name is not valid in an address.
     pub(crate) fn below(&self, directory: &str) -> Option<ReviewCommit> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/@+=,".contains(c);
         let url = format!("{}/{directory}", self.url);
         directory.chars().all(plain).then(|| ReviewCommit { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The address without a final slash.
+    /// Returns the address without a final slash.
     pub(in crate::report) fn url(&self) -> &str {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! The scorecard of a tree: how many resources follow each practice, and the possible savings.
+//! Computes the scorecard of a tree: how many resources follow each practice, and the possible savings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
 
-/// How many of the possible resources follow a practice.
+/// The number of resources that follow a practice, and of those that could.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(in crate::report) struct ScorecardShare {
     of: usize,
@@ -67,10 +67,10 @@ const UTILIZATION_TARGET: f64 = 0.6;
 const SPOT_TARGET: f64 = 0.7;
 
 impl MeasuredUse {
-    /// None if nothing is measured.
+    /// Returns the measured use; `None` if nothing is measured.
     fn new(report: &Report) -> Option<MeasuredUse> {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
-        // Machines if any are measured, else pods: the hours of pods are hours of machines.
+        // Uses machines if any of them are measured, otherwise pods, because hours of pods are also hours of machines.
         let measured = || report.inventory.resources.iter().filter(|it| it.is_added());
         let is_rented = measured().any(|it| it.role == BillingRole::Rented && it.number(Key::MeasuredBusy).is_some());
         let role = if is_rented { BillingRole::Rented } else { BillingRole::Requested };
@@ -187,7 +187,7 @@ impl Scorecard {
         }
     }
 
-    /// One line for each practice that applies to a resource here.
+    /// Returns one line for each practice that applies to a resource in this tree.
     pub(in crate::report) fn lines(&self) -> Vec<(&'static str, String)> {
         let shares = [
             ("training and batch on spot", self.on_spot),
@@ -250,7 +250,7 @@ impl Scorecard {
     }
 }
 
-/// Findings that save money in the total.
+/// Returns the findings that save money in the total.
 pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
     let counting = report.findings.iter().filter(|it| it.counts() && it.counted == CountedAs::Deployed);
@@ -260,13 +260,13 @@ pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item =
     })
 }
 
-/// The findings that together save most of the total.
+/// Returns the findings that together save most of the total.
 pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_of(report, saving(report))
 }
 
-/// The finding of each resource that saves most. Savings on one resource overlap, and so do savings on machines and on the
-/// pods that run on them: only the larger of the two counts.
+/// Returns the finding of each resource that saves most. Savings on one resource overlap, and so do savings on
+/// machines and on the pods that run on them: only the larger of the two counts.
 pub(in crate::report) fn best_of<'a>(
     report: &Report,
     findings: impl Iterator<Item = &'a Finding>,
@@ -274,7 +274,7 @@ pub(in crate::report) fn best_of<'a>(
     best_by(report, findings, |saves| (saves.expected, saves.ceiling))
 }
 
-/// The same for the maximum savings.
+/// Returns the finding with the highest maximum saving for each resource.
 pub(in crate::report) fn best_at_full_scale<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     best_by(report, saving(report), |saves| (saves.ceiling, saves.expected))
 }
@@ -319,13 +319,13 @@ fn best_by<'a>(
 /// The group of sizing rules.
 const SIZE: &str = "sizing";
 
-/// Resources with a finding of a sizing rule.
+/// Returns resources with a finding of a sizing rule.
 fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
     let findings = report.findings.iter().map(|it| &it.finding);
     findings.filter(|it| it.group == SIZE).filter_map(|it| it.resource).collect()
 }
 
-/// Whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
+/// Returns whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
 fn spot(resource: &Resource) -> Option<bool> {
     let can_wait = matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch));
     let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);

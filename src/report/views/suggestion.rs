@@ -16,7 +16,7 @@ pub struct Suggestion {
     pub replacement: String,
 }
 
-/// The lines after the edits; none if the edits are in several places, or in generated content.
+/// Returns the lines after the edits; none if the edits are in several places, or in generated content.
 pub fn suggestion(report: &Report, finding: &Finding) -> Option<Suggestion> {
     let mut edits: Vec<_> = finding.edits.iter().collect();
     edits.sort_by_key(|edit| (edit.span.file, edit.span.start));

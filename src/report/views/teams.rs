@@ -1,4 +1,4 @@
-//! The cost of each team before and after a change.
+//! Computes the cost of each team before and after a change.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::report::Report;
 /// The cost of machines of a team, before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Team {
-    /// None without a team label.
+    /// The name of the team; `None` for resources without a team label.
     pub name: Option<String>,
     pub before: CostSum,
     pub after: CostSum,
 }
 
 impl Team {
-    /// The difference of the known cost.
+    /// Returns the difference of the known cost.
     pub(in crate::report) fn difference(&self) -> MoneyRange {
         self.after.minimum() - self.before.minimum()
     }
@@ -26,12 +26,12 @@ impl Team {
 /// Label keys that name a team, the most specific first.
 const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
 
-/// The team label of a resource.
+/// Returns the team label of a resource.
 pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
     label(resource, &KEYS)
 }
 
-/// The first of these label keys that a resource has; keys can have a prefix, capitals and other separators.
+/// Returns the first of these label keys that a resource has; keys can have a prefix, capitals and other separators.
 pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Option<&'a str> {
     let plain = |key: &str| key.rsplit('/').next().unwrap_or(key).to_lowercase().replace(['_', '.', ' '], "-");
     let named = |wanted: &&str| {
@@ -41,7 +41,7 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
     keys.iter().find_map(named).map(AsRef::as_ref).filter(|value: &&str| !value.trim().is_empty())
 }
 
-/// The teams of both states, the largest change first. Counts machines; without machines, pods.
+/// Returns the teams of both states, the largest change first. Counts machines, or pods if there are no machines.
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
     let is_rented =
         [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == BillingRole::Rented));

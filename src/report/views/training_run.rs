@@ -1,4 +1,4 @@
-//! The duration and cost of training, with every term, so that readers can check the calculation.
+//! Writes the duration and cost of training, with every term, so that readers can check the calculation.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::fit::{TrainingRun, by_tokens};
 use crate::pricing::BillItem;
 use crate::resolve::plain;
 
-/// The duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
+/// Returns the duration of training with the declared tokens, or why it is unknown; empty if no tokens are declared.
 pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static str>>, item: &BillItem) -> String {
     match training {
         None => String::new(),
@@ -19,7 +19,7 @@ pub(in crate::report) fn section(training: Option<&Result<TrainingRun, &'static 
     }
 }
 
-/// A warning if the time limit ends the run before its tokens are processed.
+/// Returns a warning if the time limit ends the run before its tokens are processed.
 fn cut_off(run: &TrainingRun, item: &BillItem) -> String {
     match &item.run {
         Some(limit) if limit.hours.ceiling < run.days.floor * 24.0 => {
@@ -82,7 +82,7 @@ fn lines(run: &TrainingRun, item: &BillItem) -> String {
     text
 }
 
-/// `1.9 to 4.3`
+/// Returns text such as `1.9 to 4.3`.
 fn between(range: SpeedRange) -> String {
     let digits = |number: f64| match number {
         n if n >= 100.0 => format!("{n:.0}"),
@@ -96,7 +96,7 @@ fn dollars(usd: f64) -> String {
     Currency::USD.amount(Money::from_usd(usd))
 }
 
-/// `15 billion`
+/// Returns text such as `15 billion`.
 fn tokens(tokens: f64) -> String {
     let units = [(1e12, " trillion"), (1e9, " billion"), (1e6, " million")];
     match units.into_iter().find(|(unit, _)| tokens >= *unit) {

@@ -1,4 +1,4 @@
-//! The cost per unit of work: tokens of servers, requests, seats.
+//! Computes the cost per unit of work: tokens of servers, requests, seats.
 
 use crate::fit::speed::SpeedRange;
 use crate::fit::{UnitCosts, placed};
@@ -15,7 +15,7 @@ pub(in crate::report) struct UnitWork<'a> {
     pub(in crate::report) costs: UnitCosts,
     /// The source of a measured rate.
     pub(in crate::report) measured_by: Option<&'a str>,
-    /// Why the speed is unknown.
+    /// The reason why the speed is unknown.
     pub(in crate::report) because: Option<&'static str>,
 }
 
@@ -32,18 +32,18 @@ pub(in crate::report) const COLUMNS: [Column; 6] = [
 ];
 
 impl UnitWork<'_> {
-    /// True if at least one value is known.
+    /// Returns true if at least one value is known.
     pub(in crate::report) fn is_known(&self) -> bool {
         COLUMNS.iter().any(|(_, read)| read(self).is_some())
     }
 }
 
-/// The unit costs of all resources, in the order of the inventory.
+/// Returns the unit costs of all resources, in the order of the inventory.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>) -> Vec<UnitWork<'a>> {
     (0..report.inventory.resources.len()).filter_map(|at| of(report, at)).collect()
 }
 
-/// The unit costs of one resource.
+/// Returns the unit costs of one resource.
 pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWork<'a>> {
     let (resource, item) = (report.inventory.resources.get(at)?, report.bill.items.get(at)?);
     let fact = report.fits.get(at).unwrap_or(&Fact::Absent);
@@ -67,7 +67,7 @@ pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWo
     })
 }
 
-/// The reasons for unknown rates, each with the number of servers, the most frequent first.
+/// Returns the reasons for unknown rates, each with the number of servers, the most frequent first.
 pub(in crate::report) fn reasons(work: &[UnitWork<'_>]) -> Vec<(usize, &'static str)> {
     let mut found: Vec<(usize, &'static str)> = Vec::new();
     for why in work.iter().filter_map(|it| it.because) {

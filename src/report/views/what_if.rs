@@ -15,12 +15,12 @@ pub struct Case<'a> {
     pub name: &'a str,
     /// The requested changes.
     pub set: &'a [(String, String)],
-    /// The scenario sets how many machines a block creates.
+    /// True if the scenario sets how many machines a block creates.
     pub is_counted_anew: bool,
     pub report: Report<'a>,
 }
 
-/// Several scenarios; the first is today.
+/// Several scenarios. The first one is the current configuration.
 pub struct Cases<'a> {
     /// The addresses that the user named.
     pub on: &'a [String],
@@ -34,7 +34,7 @@ impl<'a> Cases<'a> {
         self.all.first()
     }
 
-    /// The indexes of the resources that a case changes.
+    /// Returns the indexes of the resources that a case changes.
     pub(in crate::report) fn changed(&self, case: &Case<'a>) -> Vec<usize> {
         let blocks: BTreeSet<Arc<str>> = match self.today().filter(|_| case.is_counted_anew) {
             Some(today) => {
@@ -51,7 +51,7 @@ impl<'a> Cases<'a> {
         all.filter(|(_, it)| is_one(it)).map(|(at, _)| at).collect()
     }
 
-    /// The same, with the pods that run on them.
+    /// Returns the indexes of these resources and of the pods that run on them.
     pub(in crate::report) fn concerned(&self, case: &Case<'a>) -> Vec<usize> {
         let changed = self.changed(case);
         let all = &case.report.inventory.resources;
@@ -62,7 +62,7 @@ impl<'a> Cases<'a> {
         changed.iter().copied().chain(others.map(|(at, _)| at)).collect()
     }
 
-    /// Side effects of a case.
+    /// Returns notes about side effects of a case.
     pub(in crate::report) fn notes(&self, case: &Case<'a>) -> Vec<String> {
         let Some(today) = self.today() else { return Vec::new() };
         let mut notes = Vec::new();
@@ -122,7 +122,7 @@ pub(in crate::report) struct WhatIfCost {
     pub(in crate::report) is_estimated: bool,
 }
 
-/// Costs by period. Pods on these machines add no cost.
+/// Returns the costs by period. Pods on these machines add no cost.
 pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMap<Period, WhatIfCost> {
     let mut all: BTreeMap<Period, WhatIfCost> = BTreeMap::new();
     let items = places.iter().filter_map(|at| report.bill.items.get(*at));
@@ -145,7 +145,7 @@ fn finite(count: Range) -> f64 {
     if count.expected.is_finite() { count.expected } else { count.floor }
 }
 
-/// The different values of a fact.
+/// Returns the different values of a fact.
 pub(in crate::report) fn join_fact_values(report: &Report<'_>, places: &[usize], key: Key) -> String {
     let resources = places.iter().filter_map(|at| report.inventory.resources.get(*at));
     let words: BTreeSet<String> = resources.map(|it| word(it, key)).filter(|word| !word.is_empty()).collect();
@@ -165,7 +165,7 @@ fn word(it: &Resource, key: Key) -> String {
     }
 }
 
-/// `8 × H100`, for one machine or pod.
+/// Returns text such as `8 × H100`, for one machine or pod.
 pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> String {
     let told = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| {
         let name = word(it, Key::Accelerator);
@@ -181,7 +181,7 @@ pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> 
     }
 }
 
-/// The verdict whether each model fits; several verdicts with their numbers.
+/// Returns whether the models fit. If the verdicts differ, each has its number of resources.
 pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     let mut verdicts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for at in places {
@@ -195,7 +195,7 @@ pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// Whether the model of one resource fits; `?` if this is unknown.
+/// Returns whether the model of one resource fits; `?` if this is unknown.
 pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static str> {
     match report.fits.get(at)? {
         Fact::Absent => None,
@@ -203,7 +203,7 @@ pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static 
     }
 }
 
-/// Findings that only the first state has, by rule and address, in their order.
+/// Returns the findings that only the first state has, compared by rule and address.
 pub(in crate::report) fn beyond<'f>(these: &Report<'f>, others: &Report<'_>) -> Vec<&'f Decided> {
     let mut known: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
     for decided in others.findings.iter().filter(|it| it.counts()) {

@@ -17,7 +17,7 @@ pub fn wrapped(text: &str, columns: usize) -> String {
     out
 }
 
-/// True without columns and drawings.
+/// Returns true for a line without columns and drawings.
 fn is_sentence(line: &str) -> bool {
     let said = line.trim_start();
     !said.contains("  ") && !said.contains(['│', '╭', '╰', '┬', '─']) && !said.starts_with('·')
@@ -41,7 +41,7 @@ fn broken(out: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// The width of a string that can contain color codes.
+/// Returns the width of a string that can contain color codes.
 fn shown(text: &str) -> usize {
     let mut columns = 0;
     let mut is_color = false;

@@ -1,4 +1,4 @@
-//! Functions that need the catalog: `fits`, `price`, `alternatives`, `linked`.
+//! Implements functions that need the catalog: `fits`, `price`, `alternatives`, `linked`.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::resolve::complete_machines;
 use crate::rules::format;
 use crate::source::Span;
 
-/// Steps that a question costs: it checks every machine of a provider.
+/// The steps that one of these functions costs, because it checks every machine of a provider.
 const STEPS: usize = 5_000;
 
-/// Limit on the alternatives that a rule sees.
+/// The limit on the alternatives that a rule sees.
 const MOST: usize = 16;
 
 pub(super) fn ask(
@@ -148,7 +148,7 @@ fn unknown_because(why: Arc<str>) -> CelValue {
     }))
 }
 
-/// A placeholder span for the assumed resource.
+/// Returns a span for an assumed resource, which has no place in the files.
 fn span(asking: &FactContext<'_>) -> Option<Span> {
     let inventory = asking.world.inventory;
     let raw = inventory.objects.first().or(inventory.blocks.first());

@@ -1,4 +1,4 @@
-//! Finds what belongs together: by file, root, deployment, application or namespace.
+//! Finds resources, objects and blocks that belong together: by file, root, deployment, application or namespace.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const APPLICATION_LABELS: [&str; 6] = [
     "Application",
 ];
 
-/// A thing with a place in the files.
+/// A resource, object or block, which has a place in the files.
 #[derive(Clone, Copy)]
 pub(super) enum LocatedItem<'w> {
     Resource(&'w Resource),
@@ -78,7 +78,7 @@ impl<'w> LocatedItem<'w> {
     }
 }
 
-/// Returns one part of its place.
+/// Returns the path of the file that contains a resource, object or block.
 pub(super) fn path(asking: &FactContext<'_>, record: Handle) -> CelValue {
     of(asking, record, |it| CelValue::Text(it.path().clone()))
 }

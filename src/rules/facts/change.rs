@@ -1,4 +1,4 @@
-//! Effects of a change in addition to its total: on accelerators, on each resource, and on owners.
+//! Provides the effects of a change for rules: on accelerators, on each resource, and on owners.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

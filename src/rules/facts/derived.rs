@@ -1,4 +1,4 @@
-//! Texts for messages about a resource, and facts computed from its other facts.
+//! Provides texts for messages about a resource, and facts computed from its other facts.
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Purpose, Resource};
@@ -7,7 +7,7 @@ use crate::languages::cel::CelValue;
 use super::{Stand, unknown_fact, value_of};
 use crate::rules::format;
 
-/// `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
+/// Returns text such as `2 × 8 A100-80GB`, `0 to 4 × 1 L4`, `8 GPUs`.
 pub(super) fn gpus(resource: &Resource) -> String {
     let name = resource.text(Key::Accelerator);
     let slice = resource.text(Key::Slice);
@@ -98,7 +98,8 @@ pub(super) fn copies(resource: &Resource) -> CelValue {
     }
 }
 
-/// Whether it holds its accelerators while idle, and neither requests nor an autoscaler start or stop it.
+/// Returns whether a workload holds its accelerators while idle, and neither requests nor an autoscaler start or stop
+/// it.
 pub(super) fn only_waits(resource: &Resource) -> CelValue {
     let serves = resource.purpose() == Some(Purpose::Inference);
     let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
@@ -108,8 +109,8 @@ pub(super) fn only_waits(resource: &Resource) -> CelValue {
 /// Clouds that label their spot nodes, so that pods can select them.
 const LABELS_SPOT: [&str; 3] = ["aws", "azure", "gcp"];
 
-/// Whether a pod ends by itself, selects a cloud's machine and does not request spot. A pool in the files, a named pool
-/// or a queue would decide instead.
+/// Returns whether a pod ends by itself, selects a cloud's machine and does not request spot. If the files define its
+/// pool, or the pod names a pool or a queue, that decides instead.
 pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, FactOrigin::Assumed(_)))
         && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
@@ -140,13 +141,14 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     CelValue::Flag(asks)
 }
 
-/// Whether it may stop for hours. Always true, but certain only if the files mark it as not production.
+/// Returns whether a machine may stop for hours. The answer is always true, but certain only if the files mark it as
+/// not production.
 pub(super) fn may_rest(_: &Resource) -> CelValue {
     CelValue::Flag(true)
 }
 
-/// Returns the minimum number, under the condition that any exist: an unknown `count` may be 0. For a group that keeps
-/// its desired number, all of those count if nothing in the files changes the number.
+/// Returns the minimum number of machines or pods if any exist, because an unknown `count` may be 0. For a group that
+/// keeps its desired number, all machines count if nothing in the files changes the number.
 pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     match &resource.count {
         Fact::Known(known) if keeps_desired(resource) => CelValue::Double(known.value.expected),
@@ -160,7 +162,8 @@ pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     }
 }
 
-/// Pods, services and jobs change the number of their machines through tags and links.
+/// Returns true if a group keeps its desired number. Pods, services and jobs change the number of their machines
+/// through tags and links.
 fn keeps_desired(resource: &Resource) -> bool {
     const MANAGERS: [&str; 5] = ["k8s.io/", "kubernetes.io/", "AmazonECSManaged", "karpenter.sh/", "aws:"];
     let is_managed = |key: &String| MANAGERS.iter().any(|part| key.contains(part));

@@ -1,4 +1,4 @@
-//! Whether the declared model fits, and on which other machines it would fit.
+//! Provides facts about the declared model: whether it fits, and on which other machines it would fit.
 
 use std::sync::LazyLock;
 
@@ -93,14 +93,14 @@ fn number(asking: &FactContext<'_>, id: u32, what: SpeedNumber) -> CelValue {
     of_id(id).map_or(CelValue::Absent, |(resource, which)| ends(asking, resource, Some(which), what))
 }
 
-/// Ratio of an alternative to the current machine.
+/// A ratio of an alternative to the current machine.
 type Beside = fn(&FactContext<'_>, u32, FitAlternative) -> Option<f64>;
 
 fn beside(asking: &FactContext<'_>, id: u32, read: Beside) -> CelValue {
     of_id(id).and_then(|(resource, which)| read(asking, resource, which)).map_or(CelValue::Absent, CelValue::Double)
 }
 
-/// Describes for messages what an alternative loses.
+/// Describes for messages the disadvantages of an alternative.
 fn alternative_losses(asking: &FactContext<'_>, id: u32) -> CelValue {
     let told = of_id(id).and_then(|(resource, which)| {
         let share = rate_share(asking, resource, which)?;
@@ -123,7 +123,8 @@ fn alternative_losses(asking: &FactContext<'_>, id: u32) -> CelValue {
     told.map_or(CelValue::Absent, CelValue::text)
 }
 
-/// Tokens are generated as fast as weights are read, so this compares the memory bandwidth of the devices in use.
+/// Returns the relative speed of an alternative: its memory bandwidth compared with that of the devices in use. Tokens
+/// are generated as fast as weights are read.
 fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
     let bandwidth = |name: &str| asking.world.catalog.accelerator(name)?.bandwidth_gb_per_second;
     let now = of_id(id).and_then(|(resource, _)| {

@@ -1,4 +1,4 @@
-//! Functions that rules have in addition to CEL: some for money, and those that need the catalog.
+//! Defines functions that rules have in addition to CEL: some for money, and those that need the catalog.
 
 use super::raw::BLOCK;
 use crate::languages::cel::ArgumentForm as T;

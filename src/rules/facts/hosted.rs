@@ -1,4 +1,4 @@
-//! Cost of the same model at public hosts.
+//! Provides the cost of the same model at public hosts.
 
 use std::sync::LazyLock;
 

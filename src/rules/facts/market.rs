@@ -1,4 +1,4 @@
-//! Cheaper regions and providers for the same machine.
+//! Provides cheaper regions and providers for the same machine.
 
 use std::sync::LazyLock;
 

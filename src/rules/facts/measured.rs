@@ -1,4 +1,5 @@
-//! Conclusions from measurements: certain utilization, sufficient copies, and a smaller machine.
+//! Provides conclusions from measurements: the certain utilization, the number of copies that suffices, and a smaller
+//! machine.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! The vocabulary of rules: one table that defines, documents and answers all names. `gpulint facts` prints it.
+//! Defines the vocabulary of rules: one table that defines, documents and answers all names. `gpulint facts` prints
+//! it.
 
 mod ask;
 mod belonging;
@@ -49,7 +50,7 @@ use table::{FieldAnswer, Records};
 pub struct RuleContext<'a> {
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// One entry for each resource in the same order; absent without a declared model.
+    /// The model assessments, one for each resource in the same order; absent without a declared model.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
     /// Data that rules can query in addition to the resources.
@@ -75,7 +76,7 @@ impl<'a> RuleContext<'a> {
         now.get(id).or_else(|| self.before?.inventory.resources.get(id - now.len()))
     }
 
-    /// Whether the index belongs to the earlier state.
+    /// Returns true if the index belongs to the earlier state.
     fn is_earlier(&self, id: u32) -> bool {
         id as usize >= self.inventory.resources.len()
     }
@@ -96,7 +97,7 @@ pub(super) struct FactContext<'a> {
     pub(super) asked_spot: Cell<bool>,
     /// Whether an expression used measured hours, whose cost is per month.
     pub(super) asked_measured: Cell<bool>,
-    /// Whether an expression used the cost of machines, of which commitments may already pay a part.
+    /// Whether an expression used the cost of machines. Commitments may already pay a part of this cost.
     pub(super) asked_machines: Cell<bool>,
     /// Whether an expression used only machines without a commitment, so that commitments reduce nothing that follows.
     pub(super) asked_base: Cell<bool>,
@@ -115,7 +116,7 @@ pub(super) struct OneOf {
     pub(super) limit: CelValue,
 }
 
-/// The end of a range that a number stands for: `saves` is computed for each end.
+/// The end of a range that is evaluated. gpulint computes `saves` for each end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Floor,
@@ -364,7 +365,7 @@ fn plain(value: &inventory::FactValue) -> CelValue {
     }
 }
 
-/// Returns a string that is a fact of its own: a label.
+/// Returns a string as the value of a fact: a label.
 fn text_of(fact: &Fact<Arc<str>>) -> CelValue {
     match fact {
         Fact::Known(known) => CelValue::Text(known.value.clone()),
@@ -386,7 +387,7 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
     }))
 }
 
-/// Returns an unknown total that no line of the files explains, and without which a rule cannot be evaluated.
+/// Returns an unknown value for a total. No line of the files explains it, and a rule cannot be evaluated without it.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
     let unknown = UnknownValue {
         why: why.clone(),
@@ -481,7 +482,7 @@ pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
         }
-        // No file can change a computed value by itself.
+        // A record is computed, so no file contains it.
         CelValue::Record(_) => String::new(),
         value => template::plain(&value),
     }

@@ -1,4 +1,4 @@
-//! Cost of resources, as bought and bought another way.
+//! Provides the cost of resources: as they are bought now, and with other purchase options.
 
 use std::sync::LazyLock;
 
@@ -193,12 +193,12 @@ pub(super) enum MoneySum {
 }
 
 impl MoneySum {
-    /// Whether it is the cost of machines, not of their disks or of everything together.
+    /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
         !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::AllDisks)
     }
 
-    /// Whether it is the cost of everything together.
+    /// Returns true if it is the cost of everything together.
     fn is_of_all(self) -> bool {
         use MoneySum::{
             Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,
@@ -275,7 +275,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: MoneySum) -> CelValu
     })
 }
 
-/// Returns one end of an amount at catalog prices, or adjusted for the age of the prices.
+/// Returns one end of an amount, at catalog prices or adjusted for the age of the prices.
 fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(MoneySum::Monthly);
@@ -320,7 +320,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option
         MoneySum::CostReserved1y => otherwise(CostScenario::Reserved1y),
         MoneySum::CostReserved3y => otherwise(CostScenario::Reserved3y),
         MoneySum::Monthly => item?.monthly,
-        // Totals use today's prices: only the expected amount counts.
+        // Only the expected amount of a total is adjusted to today's prices.
         MoneySum::Share => asking.item(id)?.share,
         MoneySum::Hourly => item?.hourly(),
         MoneySum::ListHourly => item?.per_hour,
@@ -365,8 +365,8 @@ fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
             let known = elapsed.max(billed);
             Some(MoneyRange::exactly(paid.times(known / billed)) + expected((days - known).max(0.0)))
         }
-        // The bill's last day is unknown, and it is yesterday at the latest. The expected cost of a whole month is the
-        // minimum.
+        // The last day of the bill is unknown; it is yesterday at the latest. The expected cost of a whole month is
+        // the minimum.
         None => {
             let (rest, whole) = (expected(days - elapsed), expected(days));
             Some(MoneyRange {

@@ -1,4 +1,4 @@
-//! Pods of any object: their template, with the settings of their kind.
+//! Provides pods of any object: their template, with the settings of their kind.
 
 use std::sync::{Arc, LazyLock};
 
@@ -65,7 +65,7 @@ fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&RawPod) -> CelValue) -> 
     pod.map_or(CelValue::Absent, read)
 }
 
-/// The pods of an object.
+/// Returns the pods of an object.
 pub(super) fn of_object(asking: &FactContext<'_>, object: u32) -> CelValue {
     let inventory = asking.world.inventory;
     let first = asking.raws.pod_numbers(inventory).firsts.get(object as usize).copied().unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelV
     })
 }
 
-/// Returns an optional list.
+/// Returns a list that the specification may omit.
 fn list(spec: &RawTree, key: &str) -> CelValue {
     match at(spec, &[key]) {
         CelValue::Absent | CelValue::Null => CelValue::list([]),
@@ -121,7 +121,7 @@ fn container(container: &RawContainer, pod: &RawPod) -> CelValue {
     CelValue::Map(Arc::new(map))
 }
 
-/// Merges two maps key by key; the second one wins.
+/// Merges two maps key by key. The second one has precedence.
 fn over(below: CelValue, above: CelValue) -> CelValue {
     match (below, above) {
         (CelValue::Map(below), CelValue::Map(above)) => {

@@ -1,4 +1,4 @@
-//! Objects and blocks as written, for values that no fact has.
+//! Provides objects and blocks as written, for values that no fact contains.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ impl Raws {
         self.all_resources.get_or_init(all).clone()
     }
 
-    /// Whether the list is one of those that live as long as this value.
+    /// Returns true if this cache owns the list, which therefore lives as long as the cache.
     pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
         let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
         lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))
@@ -177,7 +177,7 @@ impl Raws {
     }
 }
 
-/// Returns a member of a list that may or may not exist.
+/// Returns an object or block as a list member, with the reason if it may not exist.
 fn there(raw: &Raw, value: CelValue) -> CelValue {
     match belonging::doubt(raw) {
         Some(why) => value.perhaps(why),
@@ -214,9 +214,9 @@ fn raw_value(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize, records: &'st
 /// Places of objects and blocks, to find those of resources.
 #[derive(Debug)]
 struct Places {
-    /// By file, sorted by start.
+    /// The objects of each file, sorted by start.
     objects: HashMap<FileId, Vec<usize>>,
-    /// By address; several deployments may have the same one.
+    /// The blocks with each address. Several deployments may have the same address.
     blocks: HashMap<Arc<str>, Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! A resource: values that the files set, and values computed from them.
+//! Provides the facts of a resource: values that the files set, and values computed from them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -110,7 +110,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-/// `gpulint plan` computes the same value.
+/// Returns the eligible machines, with the same calculation as `gpulint plan`.
 fn base(asking: &FactContext<'_>, id: u32) -> CelValue {
     let Some(item) = asking.item(id) else { return CelValue::Absent };
     asking.asked_base.set(true);
@@ -197,7 +197,7 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// Limit on the links of one resource that rules can see.
+/// The limit on the links of one resource that rules can see.
 const MAX_LINKS: u32 = 256;
 
 fn links(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -207,7 +207,7 @@ fn links(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// A link's number encodes its resource and its position among the links.
+/// Returns a property of a link. The number of a link encodes its resource and its position among the links.
 fn of_link(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Link) -> CelValue) -> CelValue {
     let (resource, place) = (id / MAX_LINKS, id % MAX_LINKS);
     asking.of(resource, |it| it.links.get(place as usize).map_or(CelValue::Absent, &read))

@@ -1,4 +1,4 @@
-//! The scope of a rule.
+//! Defines the scope of a rule.
 
 /// A kind of thing that has facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub enum LooksAt {
     Repository,
     /// The difference between two states, once; only in a comparison.
     Change,
-    /// Nothing: gpulint reports it while it reads, and the rule file only sets the level and explains it.
+    /// No condition: gpulint reports the finding while it reads files. The rule file only sets the level and explains
+    /// it.
     Text,
 }
 

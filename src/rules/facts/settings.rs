@@ -1,4 +1,4 @@
-//! Settings that rules can read.
+//! Defines settings that rules can read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};

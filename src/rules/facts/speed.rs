@@ -1,5 +1,5 @@
-//! Speed of the declared model, duration of its training, and cost of its tokens and runs: for the current machine and
-//! for each alternative.
+//! Provides the speed of the declared model, the duration of its training, and the cost of its tokens and runs, for
+//! the current machine and for each alternative.
 
 use std::sync::LazyLock;
 
@@ -194,8 +194,8 @@ fn unit_costs(asking: &FactContext<'_>, id: u32) -> Option<UnitCosts> {
     Some(UnitCosts::new(resource, asking.item(id)?, fact))
 }
 
-/// Returns the tokens per second of an alternative as a share of the current ones. It compares the middles, because the
-/// error of both is about the same.
+/// Returns the tokens per second of an alternative as a share of the current ones. It compares the expected values,
+/// because both estimates have about the same error.
 pub(super) fn rate_share(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<f64> {
     let then = choice(asking, id, which)?.speed?.tokens_per_second.expected;
     Some(then / of(asking, id)?.tokens_per_second.expected)

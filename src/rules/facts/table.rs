@@ -1,4 +1,5 @@
-//! The format of the vocabulary: a record is a list of rows, and a row has a name, a type, a meaning and an answer.
+//! Defines the format of the vocabulary. A record is a list of facts, each with a name, a type, a meaning and a
+//! function.
 
 use std::sync::LazyLock;
 
@@ -27,7 +28,7 @@ pub(super) struct FactRow {
 }
 
 impl Records {
-    /// `number` names the field that stands for the record in arithmetic.
+    /// Creates a kind of record. `number` names the field whose value is used if the record is used as a number.
     pub(super) fn new(name: &'static str, kind: usize, number: Option<&str>, rows: Vec<FactRow>) -> Records {
         let number = number.and_then(|number| rows.iter().position(|row| row.name == number));
         let answers = rows.iter().map(|row| row.answer).collect();
@@ -56,7 +57,7 @@ impl Records {
     }
 }
 
-/// Rows, one a line: `name: type, "meaning" => answer`.
+/// Defines facts, one per line: `name: type, "meaning" => answer`.
 macro_rules! rows {
     ($($name:ident : $holds:expr, $meaning:literal => $answer:expr;)*) => {
         vec![$($crate::rules::facts::table::FactRow {

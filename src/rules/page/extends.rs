@@ -1,5 +1,5 @@
-//! `extends`: a rule that is based on a built-in one. It inherits the fields that it does not set. `params` and `match`
-//! are merged key by key, and `when` is an additional condition.
+//! Handles `extends`, by which a rule is based on a built-in one. It inherits the fields that it does not set.
+//! `params` and `match` are merged key by key, and `when` is an additional condition.
 
 use super::fields::PageFields;
 use super::{front_matter, meant};

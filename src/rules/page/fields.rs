@@ -49,11 +49,11 @@ pub(super) struct PageFields<'a> {
     pub(super) mistakes: Vec<PageMistake>,
     /// The built-in rule and the place of `extends`.
     base: Option<(String, Range<usize>)>,
-    /// Inherited fields. Their places are in another file and mean nothing here.
+    /// The names of inherited fields. Their places are in another file, so they are not valid here.
     inherited: Vec<String>,
     /// The inherited condition, if this rule adds one.
     base_when: Option<PageNode>,
-    /// Whether a test has checked the rule file, so that a check here is unnecessary.
+    /// True if a test has checked the rule file, so that checks are unnecessary here.
     pub(super) proven: bool,
 }
 
@@ -479,7 +479,7 @@ impl<'a> PageFields<'a> {
     }
 }
 
-/// `params.most`, `params['most']`, `params["most"]`
+/// Returns true if an expression uses a parameter: `params.most`, `params['most']`, `params["most"]`.
 fn names_parameter(text: &str, name: &str) -> bool {
     let goes_on = |behind: &str| behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let dotted = format!("params.{name}");

@@ -1,4 +1,4 @@
-//! `fix`: the facts to change, and how safe the change is.
+//! Handles `fix`: the facts to change, and how safe the change is.
 //!
 //! A value is a literal, a string with placeholders as in messages, or a single placeholder whose value is used.
 

@@ -1,4 +1,4 @@
-//! `match`: plain values of facts, compared before any expression is evaluated.
+//! Handles `match`: plain values of facts, which are compared before any expression is evaluated.
 
 use std::ops::Range;
 

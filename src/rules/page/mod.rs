@@ -62,7 +62,7 @@ pub struct RuleFile {
     grouping: OnceLock<Option<Grouping>>,
     when: OnceLock<Vec<PageExpression>>,
     speech: OnceLock<Speech>,
-    /// The parsed front matter, from which both are read when first needed.
+    /// The parsed front matter, from which output and condition are read when they are first needed.
     front: Option<&'static Front>,
 }
 
@@ -87,7 +87,7 @@ impl Grouping {
 /// The output of a rule, needed only after its condition holds for something.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
-    /// Places to point at: the first that the files set counts.
+    /// The places that a finding may point at. The first one that the files set is used.
     pub(super) at: Vec<PointAt>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<MessageTemplate>,
@@ -110,7 +110,7 @@ pub(super) struct Front {
     pub(super) may_look_at_raw: bool,
 }
 
-/// Whether the text is a name of lower-case letters, digits and dashes.
+/// Returns true if the text is a name of lower-case letters, digits and dashes.
 pub fn is_name(text: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     text.split('-').all(is_word) && text.len() <= 64
@@ -151,7 +151,7 @@ impl RawUse {
         WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
-    /// Whether it may read all objects or blocks for each one of them.
+    /// Returns true if the rule may read all objects or blocks for each one of them.
     pub(super) fn everything(self) -> bool {
         self.objects || self.blocks || self.resources
     }
@@ -241,7 +241,7 @@ pub struct Operand {
     pub line: usize,
     /// Byte range in the rule file.
     pub at: Range<usize>,
-    /// The value that leaves the rest of the condition unchanged.
+    /// The value of this operand with which the rest of the condition decides: true for `&&`, false for `||`.
     neutral: bool,
 }
 
@@ -373,12 +373,12 @@ impl RuleFile {
         self.text.get(..place.unwrap_or(when.start)).unwrap_or_default().matches('\n').count() + 1
     }
 
-    /// Whether the rule has a fix.
+    /// Returns true if the rule has a fix.
     pub fn has_fix(&self) -> bool {
         self.speech().fix.is_some()
     }
 
-    /// Whether its output or its condition depends on this variable.
+    /// Returns true if the output or the condition of the rule uses this variable.
     pub fn names(&self, variable: &str) -> bool {
         let (speech, grouping) = (self.speech(), self.grouping());
         let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);
@@ -474,7 +474,7 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
     at.start + by..at.end + by
 }
 
-/// Builds the rule as far as possible and records every mistake. Its output and its condition may be deferred.
+/// Builds the rule as far as possible and records every mistake. Output and condition may be read later.
 fn build(
     fields: &mut PageFields,
     prose: usize,
@@ -507,7 +507,7 @@ fn build(
     }
     let conditions = filled_when.get().into_iter().flatten();
     fields.mistakes.extend(conditions.flat_map(|when| never_true(when, &matches, looks_at)));
-    // An error in another field may cause the error here.
+    // Skipped after other errors, because these may cause an error here.
     if later.is_none() && fields.mistakes.is_empty() {
         fields.refuse_unused_parameters();
     }
@@ -624,7 +624,7 @@ fn never_true(when: &PageExpression, matches: &[FactMatch], looks_at: LooksAt) -
     let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
         let place = schema.field(&compare.fact)?;
         let wanted = matches.iter().find(|it| it.fact == place)?;
-        // Different members of a list may have different values.
+        // A list may contain several values, so two conditions on it do not contradict each other.
         if matches!(schema.fields.get(place)?.holds, CelType::List(_))
             || wanted.accepts.iter().any(|it| compare.holds(it))
         {

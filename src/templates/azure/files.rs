@@ -64,7 +64,7 @@ impl<'p> Parsed<'p> {
 pub(super) struct DeploymentTemplates<'s> {
     pub(super) sources: &'s SourceFiles,
     pub(super) templates: &'s AzureTemplates,
-    /// The outermost template; deploying itself would never end.
+    /// The outermost template. It must not deploy itself, because this would never end.
     pub(super) outermost: &'s str,
     /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,

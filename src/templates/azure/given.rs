@@ -20,7 +20,7 @@ pub(super) struct DeploymentParameters {
     pub(super) values: BTreeMap<Arc<str>, HclValue>,
 }
 
-/// Part of every JSON parameter file.
+/// A string that every JSON parameter file contains.
 const MARK: &[u8] = b"eploymentParameters.json";
 
 /// Returns the parameter files in the folders of templates and their parents, sorted.

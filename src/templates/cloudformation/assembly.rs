@@ -1,8 +1,8 @@
 //! Reads the output of `cdk synth`. A manifest next to the templates contains the account and region of each, and the
 //! line of the program for each resource.
 //!
-//! If that line is known, the facts of the resource point to it, because nobody edits the generated template. Schema of
-//! cloud assemblies 48, 2026-11.
+//! If that line is known, the facts of the resource point to it, because users do not edit the generated template. The
+//! code follows the schema of cloud assemblies 48 (2026-11).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Assemblies {
         stacks.get(name).or_else(|| name.ends_with(NESTED).then(around).flatten().map(|(_, stack)| stack))
     }
 
-    /// Whether a file only describes the templates next to it.
+    /// Returns true if a file only describes the templates next to it.
     pub(super) fn describes(&mut self, sources: &SourceFiles, path: &str) -> bool {
         self.stacks(sources, parent(path)).is_some_and(|stacks| !stacks.is_empty())
     }

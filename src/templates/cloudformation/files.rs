@@ -18,8 +18,8 @@ use super::assembly::Assemblies;
 /// Templates by path.
 pub(super) type TemplatesByPath = BTreeMap<String, Arc<CloudTemplate>>;
 
-/// Marks of other template languages: such a file is not a template yet. Double braces alone may belong to a Systems
-/// Manager document.
+/// Marks of other template languages. A file with one of them is not a template yet. Double braces alone may belong to
+/// a Systems Manager document.
 const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
 /// First key of most YAML templates, and of nothing else.
@@ -97,7 +97,7 @@ impl<'p> Parsed<'p> {
     }
 }
 
-/// Whether any part has a CloudFormation type: a fragment that other templates include has one.
+/// Returns true if any part has a CloudFormation type: a fragment that other templates include has one.
 fn declares(root: &Node) -> bool {
     let is_type = |node: &Node| node.text_at("Type").is_some_and(|it| it.starts_with("AWS::"));
     let mut open = vec![root];
@@ -114,7 +114,7 @@ fn declares(root: &Node) -> bool {
 pub(super) struct StackTemplates<'s> {
     pub(super) sources: &'s SourceFiles,
     pub(super) templates: &'s TemplatesByPath,
-    /// The outermost template; nesting itself would never end.
+    /// The outermost template. It must not nest itself, because this would never end.
     pub(super) outermost: &'s str,
     /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,

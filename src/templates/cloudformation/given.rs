@@ -1,6 +1,4 @@
-//! Finds parameter files and their templates.
-//!
-//! Such a file does not name its template: `located` finds it.
+//! Finds parameter files and their templates. A parameter file does not name its template, so `located` finds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +17,7 @@ pub(super) struct StackParameters {
     pub(super) values: BTreeMap<Arc<str>, HclValue>,
 }
 
-/// Words of which every such file contains one: of the command line, or of pipelines.
+/// Every parameter file contains one of these words: the first is for the command line, the second for pipelines.
 const MARKS: [&[u8]; 2] = [b"ParameterKey", b"\"Parameters\""];
 
 /// Returns the parameter files in the folders of templates and their parents, sorted.

@@ -1,4 +1,4 @@
-//! Names of clouds: in Terraform, in modules and in gpulint.
+//! Defines names of clouds: in Terraform, in modules and in gpulint.
 
 /// A cloud that registry modules support.
 pub(in crate::terraform) struct Cloud {

@@ -1,4 +1,4 @@
-//! The code of one directory: merged files, with overrides applied and blocks indexed by name.
+//! Defines the code of one directory: merged files, with overrides applied and blocks indexed by name.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::terraform::address;
 
 const MOST_DIAGNOSTICS: usize = 50;
 
-/// If at least one in this number of declarations is a repetition, it is more than a typing error.
+/// If at least one in this many declarations is a repetition, the repetitions are not typing errors.
 const MUCH_AGAIN: usize = 5;
-/// Fewer repetitions than this are a typing error, even in a small directory.
+/// Fewer repetitions than this count as a typing error, even in a small directory.
 const FEWEST_AGAIN: usize = 2;
 
 /// The tool that reads the files. In one directory, the two tools may read different files.
@@ -39,9 +39,9 @@ pub(in crate::terraform) struct ModuleCode {
     /// Managed resources and data sources, by `aws_instance.a` and `data.aws_ami.a`.
     pub(in crate::terraform) resources: NamedBlocks<BlockNode>,
     pub(in crate::terraform) calls: NamedBlocks<BlockNode>,
-    /// By `aws` and `aws.west`.
+    /// The provider configurations, by `aws` and `aws.west`.
     pub(in crate::terraform) providers: NamedBlocks<BlockNode>,
-    /// `terraform`, `moved`, `import`, `check` and whatever else there is.
+    /// All other blocks: `terraform`, `moved`, `import`, `check` and more.
     pub(in crate::terraform) others: Vec<BlockNode>,
     /// Comments for gpulint.
     pub(in crate::terraform) comments: Vec<Span>,
@@ -53,12 +53,13 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) mentions_workspace: bool,
     /// A file could not be parsed, so missing declarations may be in that file.
     pub(in crate::terraform) incomplete: bool,
-    /// OpenTofu and Terraform read different files of it.
+    /// True if OpenTofu and Terraform read different files of the directory.
     pub(in crate::terraform) has_files_of_one_tool: bool,
     /// Its files repeat the same declarations. They are alternatives or documentation snippets that are not applied
     /// together, unless another module calls the directory.
     pub(in crate::terraform) is_of_alternatives: bool,
-    /// A script picks one of the files with the same declarations, so the rest of the directory is applied.
+    /// True if a script selects one of the files with the same declarations, so that the rest of the directory is
+    /// applied.
     pub(in crate::terraform) is_picked: bool,
     again: Vec<DeclaredAgain>,
     /// The number of declarations of each name that is declared more than once.
@@ -123,7 +124,7 @@ pub(in crate::terraform) fn files_of(sources: &SourceFiles, directory: &str) -> 
 pub(in crate::terraform) struct NamedBlocks<T> {
     list: Vec<T>,
     by_name: HashMap<Arc<str>, usize>,
-    /// Items whose name was in use, although others may reference them.
+    /// Repeated declarations by name. Other blocks may refer to them.
     again: HashMap<Arc<str>, Vec<T>>,
 }
 
@@ -285,9 +286,9 @@ impl ModuleCode {
         code
     }
 
-    /// Terraform refuses repeated declarations. Whole files that repeat each other are alternatives, of which one is
-    /// applied, unless something shows that the directory is applied: a backend, a variable file, a lock file, or a
-    /// provider that one file configures for all.
+    /// Decides whether repeated declarations are errors, because Terraform refuses them. If whole files repeat each
+    /// other, they are alternatives of which one is applied. They are errors if something shows that the directory is
+    /// applied: a backend, a variable file, a lock file, or a provider that one file configures for all.
     fn judge_declared_again(&mut self, sources: &SourceFiles) {
         let again = &self.again;
         let in_others = again.iter().all(|it| it.first.file != it.second.file);

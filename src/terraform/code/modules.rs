@@ -11,7 +11,7 @@ use super::module::has_configuration;
 /// The modules that `terraform init` downloaded for one root.
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct Modules {
-    /// By the names of the calls that lead to the module: `eks.node_groups`.
+    /// The downloaded modules, by the names of the calls that lead to each: `eks.node_groups`.
     downloaded: HashMap<String, Downloaded>,
     /// The directory of `--modules-dir`.
     beside: Option<String>,
@@ -62,7 +62,7 @@ fn allows(constraints: &str, version: &str) -> Option<bool> {
             ">=" => there >= wanted,
             "<" => there < wanted,
             "<=" => there <= wanted,
-            // The last number in the constraint may increase.
+            // The operator `~>` allows only the last number to increase.
             "~>" => {
                 let kept = written.len().saturating_sub(1);
                 there >= wanted && there.iter().zip(&written).take(kept).all(|(there, wanted)| there == wanted)
@@ -135,7 +135,8 @@ pub(in crate::terraform) fn rents_nothing(kind: &str) -> bool {
 /// The publishers of the modules below.
 const PUBLISHERS: [&str; 5] = ["terraform-aws-modules", "cloudposse", "terraform-google-modules", "Azure", "aws-ia"];
 
-/// Their modules that create networks, permissions, names and storage, and never a machine with accelerators.
+/// The modules of these publishers that create networks, permissions, names and storage, and never a machine with
+/// accelerators.
 const WITHOUT_MACHINES: [&str; 44] = [
     "acm",
     "alb",

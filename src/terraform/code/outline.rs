@@ -10,7 +10,7 @@ use crate::source::{SourceFiles, Span};
 
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 
-/// Larger values get no outline.
+/// The limit on values with an outline. Larger values get none.
 const HEAVIEST: u32 = 10_000;
 /// The maximum length of the expression in a placeholder.
 const LONGEST: usize = 60;

@@ -10,7 +10,7 @@ use crate::source::{AskedOfTree, Differing, noting};
 
 type Modules = Mutex<HashMap<String, (Arc<ModuleCode>, Arc<AskedOfTree>)>>;
 
-/// By default, nothing is shared.
+/// The modules that states of a tree share. By default, nothing is shared.
 #[derive(Debug, Clone, Default)]
 pub(in crate::terraform) struct SharedModules {
     made: Option<Arc<Modules>>,
@@ -18,7 +18,7 @@ pub(in crate::terraform) struct SharedModules {
     is_ready: Arc<AtomicBool>,
     /// The differences of the second state; `None` for the first state.
     differing: Option<Arc<Differing>>,
-    /// Several second states are compared with the first, one after the other.
+    /// True if several states are compared with the first one, one after the other.
     is_lasting: bool,
 }
 

@@ -7,7 +7,7 @@ use super::super::block::EvaluatedBlock;
 use super::Table;
 use super::yaml::{ManifestTree, tree_of};
 
-/// Arguments of Terraform and of the provider that are not part of a manifest.
+/// Arguments for Terraform or its provider that are not part of a manifest.
 const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "connection"];
 
 /// The maximum depth of blocks. Deeper blocks are cut.

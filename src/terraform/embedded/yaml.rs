@@ -5,7 +5,7 @@ use crate::languages::yaml;
 use crate::source::{Segment, SourceFiles, Span};
 use crate::terraform::code::outline;
 
-/// A manifest between Terraform and YAML.
+/// The tree of a manifest, between its Terraform form and YAML.
 #[derive(Debug, Clone)]
 pub(super) enum ManifestTree {
     /// A scalar in YAML syntax.

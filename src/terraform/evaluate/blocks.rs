@@ -192,13 +192,13 @@ impl RootEvaluator<'_> {
         let mut block = empty_block(node, &node.keyword.text, &node.labels);
         self.fill(&mut block, &node.body, scope, module, Place::Top);
         block.references = self.references(node, module);
-        // If the budget is exhausted, the loops over blocks stop.
+        // The error is ignored here, because the loops over blocks stop if the budget is exhausted.
         let _: Result<(), Arc<Cause>> = self.budget.spend(block.references.len() as u64);
         block
     }
 
     fn fill(&self, block: &mut EvaluatedBlock, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
-        // If the memory budget is exhausted, evaluation stops.
+        // The error is ignored here, because evaluation stops if the memory budget is exhausted.
         let _: Result<(), Arc<Cause>> = self.budget.spend_memory(BLOCK_BYTES + body.attributes.len() * ATTRIBUTE_BYTES);
         for attribute in &body.attributes {
             let name = &*attribute.name.text;
@@ -212,7 +212,7 @@ impl RootEvaluator<'_> {
                     HclValue::unknown("Terraform evaluates it after it creates the resource", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
-                // A type is not a value, and aliases are names of configurations.
+                // These arguments are not expressions: a type is not a value, and aliases are names of configurations.
                 "type" if place == Place::Top && block.keyword == "variable" => {
                     HclValue::text(self.sources.snippet(expression), expression)
                 }

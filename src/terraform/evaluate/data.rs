@@ -150,7 +150,7 @@ fn documents_of(text: &str) -> Vec<std::ops::Range<usize>> {
     ranges.into_iter().filter(written).collect()
 }
 
-/// `/apis/apps/v1/namespaces/a/deployments/b`
+/// Returns the address of an object in the Kubernetes API: `/apis/apps/v1/namespaces/a/deployments/b`.
 fn self_link(document: &HclValue) -> Option<String> {
     let text = |path: &[&str]| Some(document.find(path).value()?.as_text()?.into_owned());
     let (version, kind, name) = (text(&["apiVersion"])?, text(&["kind"])?, text(&["metadata", "name"])?);

@@ -26,7 +26,7 @@ pub(in crate::terraform) fn outside_of_prefix(path: &str) -> Option<&str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// Directories whose files are in other places: those that a program would generate, or copy over others.
+/// Directories whose files are stored in other places, because a program would generate them or copy them over others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in crate::terraform) struct Shadows(Vec<(String, String)>);
 

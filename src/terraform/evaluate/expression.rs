@@ -72,7 +72,8 @@ impl RootEvaluator<'_> {
         }
     }
 
-    /// Both arms get their common type. An error in the arm that is not taken does not count.
+    /// Evaluates `condition ? a : b`. Both arms get their common type. An error in the arm that is not taken does not
+    /// count.
     fn conditional(&self, conditional: &Conditional, span: Span, scope: Scope<'_>) -> HclValue {
         let condition = self.evaluate(&conditional.condition, scope);
         let yes = self.evaluate(&conditional.yes, scope);
@@ -282,7 +283,7 @@ struct Rendered {
     text: String,
     sensitive: bool,
     unknown: Option<Arc<Cause>>,
-    /// An outline is useful after an unknown part.
+    /// True if an outline is useful after an unknown part.
     outlined: bool,
 }
 
@@ -306,7 +307,7 @@ struct Gathered {
     list: Vec<HclValue>,
     entries: BTreeMap<Arc<str>, HclValue>,
     groups: BTreeMap<Arc<str>, Vec<HclValue>>,
-    /// Why there may be more elements.
+    /// The reason why there may be more elements.
     rest: Option<Arc<Cause>>,
     twice: Option<(Arc<str>, Span)>,
 }

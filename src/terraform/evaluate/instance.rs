@@ -1,4 +1,4 @@
-//! One instance of a module, created by a call.
+//! Defines one instance of a module, created by a call.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub(super) struct CallSite {
 pub(super) struct Called {
     pub(super) expansion: Expansion,
     pub(super) instances: Vec<Rc<Instance>>,
-    /// Why there is no code.
+    /// The reason why there is no code.
     pub(super) missing: Option<HclValue>,
     pub(super) span: Span,
 }
@@ -125,5 +125,5 @@ impl<T: Clone> Memo<T> {
     }
 }
 
-/// A definition depends on itself.
+/// Shows that a definition depends on itself.
 pub(super) struct Cycle;

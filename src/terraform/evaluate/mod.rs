@@ -1,8 +1,8 @@
 //! Evaluates expressions to values, and blocks to evaluated blocks.
 //!
-//! One `Evaluator` reads one root: a tree of module instances that evaluate each request once and store the result. If
-//! Terraform would refuse an expression, or its result depends on an unknown value, the result is an unknown value with
-//! its cause. Nothing fails.
+//! One `Evaluator` reads one root, which is a tree of module instances. Each instance evaluates a definition at its
+//! first use and stores the result. If Terraform would refuse an expression, or its result depends on an unknown
+//! value, the result is an unknown value with its cause. Evaluation never fails as a whole.
 
 mod blocks;
 mod budget;
@@ -63,7 +63,7 @@ pub(super) struct RootEvaluator<'r> {
     pub(super) shadows: Shadows,
     /// The directories of modules with instances.
     pub(super) made: RefCell<BTreeSet<String>>,
-    /// The root has a module of which OpenTofu and Terraform read different files.
+    /// True if the root has a module of which OpenTofu and Terraform read different files.
     pub(super) has_files_of_one_tool: Cell<bool>,
     /// The files that the results depend on.
     pub(super) touched: RefCell<BTreeSet<Arc<str>>>,

@@ -36,8 +36,8 @@ pub(super) fn unary(operator: UnaryOperator, operand: &HclValue, span: Span) -> 
     result.marked(operand.sensitive)
 }
 
-/// Like Terraform 1.12 and later, uses only the first operand if it decides: `v != null && length(v) > 0` does not fail
-/// for null. Nevertheless, `false && null` is refused.
+/// Evaluates `&&` and `||` like Terraform 1.12 and later. If the first operand decides, the second one is not used: `v
+/// != null && length(v) > 0` does not fail for null. Nevertheless, `false && null` is refused.
 fn logic(decides: bool, a: &HclValue, b: &HclValue, span: Span) -> HclValue {
     match (boolean(a, span), boolean(b, span)) {
         (Ok(flag), _) if flag == decides && !b.is_null() => HclValue::bool(decides, span),
@@ -66,7 +66,7 @@ fn numeric(operator: BinaryOperator, a: &HclValue, b: &HclValue, span: Span) -> 
         BinaryOperator::Multiply => a.times(&b),
         BinaryOperator::Divide if b.is_zero() => return HclValue::refused("division by zero", span),
         BinaryOperator::Divide => a.divided_by(&b),
-        // Terraform accepts this.
+        // Terraform accepts a modulo by zero here.
         BinaryOperator::Modulo if b.is_zero() => Some(a),
         _ => a.remainder(&b),
     };
@@ -110,7 +110,7 @@ pub(super) fn forget_candidates(cause: &Arc<Cause>) -> Arc<Cause> {
     Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) })
 }
 
-/// Returns one of two values, without knowing which. What both agree on is known.
+/// Returns a value that is one of two, without knowing which. Parts on which both agree are known.
 pub(super) fn either(condition: &HclValue, yes: HclValue, no: HclValue, span: Span) -> HclValue {
     let Some(cause) = condition.cause() else { return yes };
     if cause.refused {
@@ -147,7 +147,8 @@ pub(super) fn either(condition: &HclValue, yes: HclValue, no: HclValue, span: Sp
     HclValue::new(HclData::Unknown(Arc::new(cause)), span)
 }
 
-/// Returns the value on which all declarations of a name agree, or else an unknown one of their values.
+/// Returns the value of a repeated declaration: the value on which all declarations agree, or else an unknown value
+/// with their values as candidates.
 pub(super) fn one_of(what: &str, first: HclValue, others: impl Iterator<Item = HclValue>) -> HclValue {
     others.fold(first, |value, other| {
         let span = value.span;

@@ -173,7 +173,7 @@ impl Search {
     }
 }
 
-/// `provider.aws`, `provider.aws.west`
+/// Returns the name of a provider block: `provider.aws`, `provider.aws.west`.
 fn provider_name(node: &BlockNode) -> String {
     let alias = node.body.attribute("alias").map(|it| &it.expression.kind);
     match alias {

@@ -206,7 +206,7 @@ pub(in crate::terraform) fn relative(from: &str, to: &str) -> String {
     if path.is_empty() { ".".into() } else { path }
 }
 
-/// `value.name`
+/// Evaluates `value.name`.
 pub(super) fn attribute(value: &HclValue, name: &str, span: Span) -> HclValue {
     let result = match &value.data {
         HclData::Map(entries) | HclData::Object(entries) => match (entries.get(name), &entries.rest) {
@@ -251,7 +251,7 @@ fn member_of_rest(cause: &Arc<Cause>, name: &str, span: Span) -> HclValue {
     }
 }
 
-/// `value[key]`
+/// Evaluates `value[key]`.
 pub(in crate::terraform) fn element(value: &HclValue, key: &HclValue, span: Span) -> HclValue {
     let result = match (&value.data, &key.data) {
         (HclData::Unknown(cause), _) => HclValue::because(&forget_candidates(cause), span),
@@ -277,7 +277,7 @@ pub(in crate::terraform) fn element(value: &HclValue, key: &HclValue, span: Span
     result.marked(value.sensitive || key.sensitive)
 }
 
-/// Returns an element without knowing which one.
+/// Returns an unknown element of a collection, with the elements as candidates.
 fn one_of(value: &HclValue, cause: &Arc<Cause>, span: Span) -> HclValue {
     let members: Vec<&HclValue> = match value.entries() {
         Some(entries) if entries.rest.is_some() => Vec::new(),

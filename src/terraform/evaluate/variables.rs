@@ -13,7 +13,7 @@ use super::operators::one_of;
 use super::{Instance, Repetition, RootBudget, RootEvaluator, Scope};
 
 impl RootEvaluator<'_> {
-    /// `var.name`
+    /// Evaluates `var.name`.
     pub(super) fn variable(&self, module: &Rc<Instance>, name: &str, at: Span) -> HclValue {
         let Some(declared) = module.code.variables.get(name) else {
             return self.undeclared(module, &format!("variable `{name}`"), at);
@@ -26,7 +26,7 @@ impl RootEvaluator<'_> {
         result.unwrap_or_else(|_| self.cycle(&format!("variable `{name}`"), declared.header))
     }
 
-    /// `local.name`
+    /// Evaluates `local.name`.
     pub(in crate::terraform) fn local(&self, module: &Rc<Instance>, name: &str, at: Span) -> HclValue {
         let Some(local) = module.code.locals.get(name) else {
             return self.undeclared(module, &format!("local `{name}`"), at);
@@ -129,12 +129,12 @@ impl RootEvaluator<'_> {
 /// An assignment to a variable of the root.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum VariableAssignment {
-    /// A line of a `.tfvars` file.
+    /// An assignment in a `.tfvars` file.
     Written(Arc<crate::languages::hcl::syntax::Attribute>),
-    /// A string from the command line or the environment. It is the value itself if the variable is a string.
+    /// A string from the command line or the environment. If the variable is a string, this is the value itself.
     Text(Span),
-    /// A string value from another program. It is the value itself if the variable is a string or has no type.
-    /// Otherwise, it is parsed as an expression.
+    /// A string from another program. If the variable is a string or has no type, this is the value itself. Otherwise,
+    /// it is parsed as an expression.
     Given(HclValue),
 }
 

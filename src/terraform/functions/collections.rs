@@ -288,7 +288,8 @@ fn match_keys(a: &CallArguments<'_>) -> FunctionResult {
     a.answer_list(kept.map(|(value, _)| value.clone()).collect())
 }
 
-/// A known member that an unknown map may overwrite is unknown. Members that come later are known.
+/// Merges maps. If an unknown map may overwrite a known member, this member is unknown. Members of later maps are
+/// known.
 fn merge(a: &CallArguments<'_>) -> FunctionResult {
     let mut result = ObjectMembers::default();
     let mut maps = !a.values.is_empty();

@@ -176,7 +176,7 @@ fn is_identifier(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-/// The result has positions in the template, like the result of `file` in its file.
+/// Renders a template file. The positions of the result are in the template, like those of `file` in its file.
 fn template_file(a: &CallArguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let length = a.evaluator.sources.text(file).len();

@@ -14,7 +14,7 @@ fn format_one(a: &CallArguments<'_>) -> FunctionResult {
     a.answer(formatted(&pattern, a.values.get(1..).unwrap_or_default())?)
 }
 
-/// Formats once for each element of the lists. The other arguments stay the same.
+/// Formats the string once for each element of the lists. The other arguments stay the same.
 fn format_list(a: &CallArguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let arguments = a.values.get(1..).unwrap_or_default();

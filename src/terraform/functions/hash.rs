@@ -64,11 +64,12 @@ fn uuid_v5(a: &CallArguments<'_>) -> FunctionResult {
     Ok(HclValue::text(parts.join("-"), a.span))
 }
 
-/// None of the linked libraries has MD5.
+/// Computes MD5, which no linked library contains.
 fn md5(message: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    // The message, a one bit, zeros, and the length in bits at the end of the last block.
+    // The padded message consists of the message, a one bit, zeros, and the length in bits at the end of the last
+    // block.
     let end = (message.len() + 9).next_multiple_of(64);
     let mut padded = [message, &[0x80]].concat();
     padded.resize(end - 8, 0);

@@ -28,7 +28,7 @@ use crate::source::{FileId, Span};
 
 use super::evaluate::{Dialect, RootBudget, RootEvaluator, Scope};
 
-/// Why a function has no result.
+/// The reason why a function has no result.
 pub(super) enum FunctionFailure {
     /// Terraform would refuse the call.
     Refused(String),
@@ -117,7 +117,8 @@ fn cost(name: &str, values: &[HclValue]) -> u64 {
     values.iter().map(of).sum()
 }
 
-/// Their results are sensitive only if a whole argument is. A sensitive member stays sensitive itself.
+/// The results of these functions are sensitive only if a whole argument is. A sensitive member stays sensitive
+/// itself.
 const PASSING: [&str; 16] = [
     "concat",
     "element",
@@ -222,7 +223,7 @@ impl RootEvaluator<'_> {
         match function(&arguments) {
             Ok(value) => self.kept(value).marked(sensitive),
             Err(FunctionFailure::Refused(why)) => match arguments.values.iter().find_map(HclValue::any_cause) {
-                // An argument that failed explains more than the failure of the function.
+                // The cause of a failed argument explains more than the failure of the function.
                 Some(cause) if cause.refused => HclValue::because(cause, span),
                 _ => HclValue::refused(format!("`{name}`: {why}"), span),
             },

@@ -59,7 +59,7 @@ fn compare(a: &CallArguments<'_>) -> FunctionResult {
 const MONTHS: &str = "January February March April May June July August September October November December";
 const WEEKDAYS: &str = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday";
 
-/// Letters stand for parts of the time, and `'…'` for literal text.
+/// Formats a time. Letters represent parts of the time, and `'…'` is literal text.
 fn format_date(a: &CallArguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;

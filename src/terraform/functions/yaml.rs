@@ -1,7 +1,7 @@
 //! Implements `yamldecode` and `yamlencode`.
 //!
-//! Uses the same parser as the Kubernetes front end and the rule files, but little else: numbers, repeated keys, merges
-//! and errors differ in all three. They have only the loop over events in common.
+//! This code uses the same parser as the Kubernetes front end and the rule files. Numbers, repeated keys, merges and
+//! errors differ in all three, so they share only the loop over events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn decode(a: &CallArguments<'_>) -> FunctionResult {
     done
 }
 
-/// `lines` has the original text, before its line breaks were converted for the parser.
+/// Parses a text. `lines` contains the original text, before its line breaks were converted for the parser.
 fn read(a: &CallArguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> FunctionResult {
     let mut kept = 0;
     let mut reader = Reader {
@@ -92,7 +92,7 @@ struct Reader {
     open: Vec<Open>,
     anchors: HashMap<usize, HclValue>,
     root: Option<HclValue>,
-    /// The event ends with the text, and the text has no final line break.
+    /// True if the event ends at the end of the text, and the text has no final line break.
     at_open_end: bool,
 }
 
@@ -108,7 +108,7 @@ impl Reader {
             Event::Scalar(text, style, anchor, tag) => {
                 let tagged = tag.as_ref().map(|tag| tag.suffix().to_string());
                 let plain = *style == ScalarStyle::Plain;
-                // A block at the end of the text ends with a line break only if the text does.
+                // A block at the end of the text ends with a line break only if the text ends with one.
                 let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 let text = if block && self.at_open_end { text.strip_suffix('\n').unwrap_or(text) } else { text };
                 self.finish(scalar(text, plain, tagged.as_deref(), span)?, *anchor, a)

@@ -40,8 +40,8 @@ pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Does the same for work that has a cost. Each piece gets the cost of the pieces before it, except for the last few,
-/// which may still be running. The result depends only on the order, not on timing.
+/// Returns the results of work that has a cost. Each piece gets the cost of the pieces before it, except for the last
+/// few, which may still be running. The result depends only on the order, not on timing.
 pub(in crate::terraform) fn map_sharing<T: Send>(
     count: usize,
     spent: &mut u64,
@@ -60,7 +60,7 @@ pub(in crate::terraform) fn map_sharing<T: Send>(
 
 /// The costs of the pieces of work.
 struct Costs {
-    /// The sums up to the first unfinished piece, and the cost of each piece.
+    /// The cost of the pieces up to the first unfinished one, and the cost of each piece.
     sums: Mutex<(Vec<u64>, Vec<Option<u64>>)>,
     told: Condvar,
 }

@@ -41,7 +41,7 @@ pub(in crate::terraform) struct LoadedRoot {
     pub(in crate::terraform) memory: u64,
     /// The directories of the modules that it creates instances of.
     pub(in crate::terraform) made: BTreeSet<String>,
-    /// OpenTofu and Terraform read different files of it, or of the modules that it calls.
+    /// True if OpenTofu and Terraform read different files of the root or of the modules that it calls.
     pub(in crate::terraform) has_files_of_one_tool: bool,
 }
 
@@ -84,7 +84,7 @@ pub(in crate::terraform) struct RootConfiguration<'o> {
 /// A source of variable values.
 #[derive(Debug, Clone)]
 pub(in crate::terraform) enum VariableInput {
-    /// Has a lower precedence than the environment, wherever it is in the list.
+    /// An input. The environment overrides it, regardless of its position in the list.
     Input(String, HclValue),
     /// A null value that overrides the environment.
     Null(String, HclValue),

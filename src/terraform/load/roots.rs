@@ -54,14 +54,14 @@ pub enum RootEvidence {
     Provider,
     /// No module calls it, and its path does not suggest a module.
     Uncalled,
-    /// The modules that call it create no instance of it, or are not roots either.
+    /// The modules that call it create no instance of it, or they are not roots either.
     NotMade,
     /// There is no other root.
     Alone,
 }
 
 impl RootEvidence {
-    /// Completes the sentence "it is a root because …".
+    /// Returns the end of the sentence "it is a root because …".
     pub fn because(self) -> &'static str {
         match self {
             RootEvidence::Named => "you named it",
@@ -127,8 +127,8 @@ impl<'s> Candidates<'s> {
         (!is_called && !is_module).then_some(RootEvidence::Uncalled)
     }
 
-    /// Returns modules that could be planned on their own but of which the roots create no instance. Modules that
-    /// others in this list call are left out. Returns nothing if no such module is left.
+    /// Returns the modules that could be planned on their own and that no root instantiates. Leaves out modules that
+    /// others in this list call.
     pub(in crate::terraform) fn not_made(&self, made: &BTreeSet<String>, all: bool) -> Vec<(String, RootEvidence)> {
         let is_left = |code: &&Arc<ModuleCode>| !made.contains(&code.directory) && !self.is_shaped_like_module(code);
         let left: BTreeSet<&str> = self.codes.iter().filter(is_left).map(|code| code.directory.as_str()).collect();
@@ -138,7 +138,7 @@ impl<'s> Candidates<'s> {
         if all {
             first = left.into_iter().collect();
         } else if first.is_empty() {
-            // The modules call each other in a cycle.
+            // If the modules call each other in a cycle, the first one is read.
             first.extend(left.first());
         }
         first.into_iter().map(|directory| (directory.to_owned(), RootEvidence::NotMade)).collect()
@@ -151,7 +151,7 @@ impl<'s> Candidates<'s> {
         waits || is_among_modules(&code.directory)
     }
 
-    /// Returns the modules that are not roots and of which no root creates an instance. Their inputs are unknown.
+    /// Returns the modules that are not roots and that no root instantiates. Their inputs are unknown.
     pub(in crate::terraform) fn left_out(&self, made: &BTreeSet<String>) -> Vec<String> {
         let uncalled = self.codes.iter().map(|code| &code.directory).filter(|it| !self.called.contains(*it));
         uncalled.filter(|directory| !made.contains(*directory)).cloned().collect()

@@ -17,10 +17,10 @@ use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::{ModuleCode, ModuleTool};
 use crate::terraform::{Embedded, TerraformOptions, embedded, rows, unsupported};
 
-/// After this many rounds, only a chain of calls without instances is left. The rest is then read at once.
+/// The limit on rounds. After this many, only a chain of calls without instances is left, which is then read at once.
 const MOST_ROUNDS: usize = 20;
 
-/// The two tools, which may read different files of a root.
+/// The names of the two tools, which may read different files of a root.
 const OPENTOFU: &str = "OpenTofu";
 const TERRAFORM: &str = "Terraform";
 
@@ -68,7 +68,7 @@ impl<'a> Rounds<'a> {
         Rounds { sources, library, other: OnceLock::new(), assigned, options }
     }
 
-    /// Returns all roots, sorted by directory, and the modules of which no root creates an instance.
+    /// Returns all roots, sorted by directory, and the modules that no root instantiates.
     pub(in crate::terraform) fn evaluate(&self, candidates: &Candidates<'_>) -> (Vec<EvaluatedRoot>, Vec<String>) {
         let (mut all, mut made, mut spent): (Vec<EvaluatedRoot>, BTreeSet<String>, u64) = Default::default();
         for round in 0.. {

@@ -41,7 +41,7 @@ const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dummy"];
 /// The variable files of each directory.
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct Assigned {
-    /// By the directory of the configuration.
+    /// The variable files, by the directory of the configuration.
     pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
     /// Variable files that fit no configuration.
     pub(in crate::terraform) unused: Vec<String>,

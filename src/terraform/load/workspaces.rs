@@ -8,10 +8,10 @@ use crate::languages::hcl::syntax::{
 };
 use crate::terraform::code::module::ModuleCode;
 
-/// Longer names are not evidence of a workspace.
+/// The limit on the length of names. Longer names are not evidence of a workspace.
 const LONGEST: usize = 60;
 const MOST: usize = 100;
-/// Stands for the other workspaces if the code names only `default`.
+/// The name that represents all other workspaces if the code names only `default`.
 const ANOTHER: &str = "another";
 
 pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
@@ -33,7 +33,7 @@ pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
     for local in code.locals.iter() {
         local.expression.each(&mut look);
     }
-    // Terraform always has the workspace `default`, and it is seldom the only one that is applied.
+    // The workspace `default` always exists, and it is seldom the only one that is applied.
     if names.remove("default") && names.is_empty() && decides_numbers(code) {
         names.insert(ANOTHER.into());
     }

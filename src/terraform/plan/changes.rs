@@ -18,7 +18,7 @@ use super::{PlanSide, TerraformPlan};
 struct Entry<'j> {
     json: &'j Json,
     sides: Sides<'j>,
-    /// Why it is unknown whether the resource will exist.
+    /// The reason why it is unknown whether the resource will exist.
     deferred: Option<&'j str>,
 }
 

@@ -14,7 +14,7 @@ const MOST_ENDS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct PlanConfiguration<'j> {
-    /// By the names of the calls that lead to the module: `module.a.module.b`.
+    /// The modules, by the names of the calls that lead to each: `module.a.module.b`.
     modules: HashMap<String, Module<'j>>,
     /// The variables of the root.
     variables: HashMap<&'j str, Variable<'j>>,

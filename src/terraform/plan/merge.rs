@@ -39,7 +39,7 @@ pub(super) struct Merge<'c, 'j> {
     /// The module instance that contains the resource.
     module: &'c str,
     for_each: Option<&'j Json>,
-    /// The format does not mark sensitive values.
+    /// True if the format does not mark sensitive values.
     marks_missing: bool,
     head: Span,
     pub(super) references: Vec<(String, Span)>,
@@ -165,7 +165,7 @@ impl<'c, 'j> Merge<'c, 'j> {
                     self.value(&member, Some(expression.get(name)), secret)
                 }
                 Some(Some(expression)) => self.inner(&member, Some(Some(expression)), secret),
-                // The provider computed the value, or its origin is unclear.
+                // The provider computed the value, or the configuration does not show its origin.
                 _ => self.inner(&member, None, secret),
             };
             if let Some(value) = value {

@@ -86,7 +86,7 @@ pub(super) struct MachineArguments {
     /// The value that names the machine.
     pub(super) told: PlacedValue,
     pub(super) machine: Option<PlacedValue>,
-    /// Accelerators that are named separately from the machine, with their number.
+    /// The accelerators that are named separately from the machine, with their number.
     pub(super) accelerator: Option<(PlacedValue, Option<PlacedValue>)>,
     pub(super) sizes: Sizes,
 }
@@ -148,7 +148,7 @@ fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth:
     }
     let near = Around { machine: own.or(around.machine), sizes: sizes.clone() };
     let before = found.all.len();
-    // A label on machines with built-in accelerators adds nothing.
+    // A label for accelerators adds nothing to a machine with built-in accelerators.
     let is_label =
         counted.is_none() && near.machine.as_ref().and_then(text).is_some_and(|machine| machine.contains('.'));
     if let Some((name, accelerator)) = accelerator.filter(|_| !is_label) {

@@ -43,7 +43,7 @@ impl BuiltResource {
     /// Returns the resource after what-if overrides.
     pub(super) fn adjusted(self, adjust: &dyn FactOverrides, run: &RunId) -> Vec<BuiltResource> {
         let BuiltResource { resource, block, covered_by, place, units } = self;
-        // In another region, its zone is not valid.
+        // If the override changes the region, the zone is not valid any more.
         let was = resource.text(Key::Region).map(str::to_owned);
         let all = adjust.adjust(resource, Some(run)).into_iter().map(|resource| {
             let now = resource.text(Key::Region).map(str::to_owned);
@@ -189,7 +189,7 @@ fn stops(name: &str) -> bool {
         && !any(&["graceful", "grace", "behavior", "protection", "notice"])
 }
 
-/// Returns whether the product is only sold on demand or reserved, because its definition has no other value.
+/// Returns whether the product is sold only on demand or reserved, because its definition has no other value.
 fn is_never_spot(purchase: &Spec) -> bool {
     let steady = [Purchase::OnDemand, Purchase::Reserved, Purchase::CapacityReservation, Purchase::DedicatedHost];
     let is_steady = |it: &Option<RowConstant>| matches!(it, Some(RowConstant::Text(text)) if steady.iter().any(|purchase| purchase.name() == text));
@@ -249,7 +249,7 @@ fn set_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     }
 }
 
-/// A fast network between machines is for training on several machines.
+/// Infers the purpose from a fast network between machines, which is for training on several machines.
 fn by_network(resource: &Resource) -> Fact<FactValue> {
     let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
     let why = format!("its machines have {}, a network for training on several machines", network.value);

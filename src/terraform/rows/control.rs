@@ -112,7 +112,7 @@ fn in_machines(shift: ScheduleEntry, units: Option<Result<CapacityUnits, Span>>)
     ScheduleEntry { change, ..shift }
 }
 
-/// Sets facts that the resource does not have, and limits its number.
+/// Sets facts that the resource does not have yet, and limits its number.
 fn decide(built: &mut BuiltResource, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {

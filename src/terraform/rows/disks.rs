@@ -30,7 +30,7 @@ pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<MachineDisk
         for scope in found {
             let number = |spec| as_number(scope.fact(spec, WantedType::NUMBER));
             let gib = match doubt.clone().unwrap_or_else(|| number(&word.gib)) {
-                // Without a size there is no disk, unless every machine has one.
+                // A definition without a size means no disk, unless every machine has one.
                 Fact::Absent if word.always => unset_fact(&scope),
                 Fact::Absent => continue,
                 said => said,

@@ -151,7 +151,7 @@ impl RowScope<'_> {
         let facts: Vec<Fact<FactValue>> = leaves.map(|held| read(&held, alternative, wanted)).collect();
         let fact = together(facts, wanted);
         match path.start {
-            // The value is not set on the resource itself.
+            // The value comes through a link or the provider, not from the resource itself.
             Start::Link(_) | Start::Provider => resolved(fact),
             _ => fact,
         }
@@ -286,7 +286,7 @@ fn read(held: &PlacedValue, alternative: &FactReading, wanted: WantedType) -> Fa
     if let HclData::Unknown(cause) = &held.value.data {
         let mut unknown = UnknownFact { span: held.said, why: cause.why.as_str().into(), candidates: Vec::new() };
         unknown.candidates = match cause.candidates.is_empty() {
-            // Any value means one of the values in the map.
+            // The value is unknown, so it is one of the values in the map.
             true => alternative.map.values().map(RowConstant::value).collect(),
             false => {
                 let all: Vec<Option<FactValue>> =

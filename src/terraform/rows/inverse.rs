@@ -77,7 +77,7 @@ impl<'a> Site<'a> {
         for (at, alternative) in spec.0.iter().enumerate() {
             let Some(path) = &alternative.at else { continue };
             let in_place = speaking_path == Some(path);
-            // An earlier alternative would still apply.
+            // True if no earlier alternative would still apply after the fix.
             let heard = in_place || speaking.is_none_or(|speaking| at <= speaking);
             // Conditions on the alternative's own path are true after the fix writes a value there.
             let others = alternative.when.0.iter().filter(|(other, _)| other != path).cloned().collect();

@@ -1,4 +1,4 @@
-//! The keys of resource definitions in `resources/`.
+//! Defines the keys of resource definitions in `resources/`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -150,7 +150,7 @@ pub(super) struct ShiftWord {
     pub(super) desired: Spec,
     #[serde(default)]
     pub(super) max: Spec,
-    /// At least this number for this many seconds.
+    /// The entry sets at least this number for this many seconds.
     #[serde(default)]
     pub(super) at_least: Spec,
     #[serde(default)]
@@ -188,7 +188,7 @@ pub(super) struct LinkWord {
     /// With `back`: the target refers to the target of this other link.
     pub(super) of: Option<String>,
     pub(super) kind: Option<LinkName>,
-    /// The target is a reservation that covers these machines, which use up its number.
+    /// The target is a reservation that covers these machines. They use up its number.
     #[serde(default)]
     pub(super) covers: bool,
 }
@@ -418,7 +418,7 @@ impl RowConstant {
     }
 }
 
-/// One or several.
+/// A value, or a list of values.
 #[derive(Debug)]
 pub(super) struct Many<T>(pub(super) Vec<T>);
 

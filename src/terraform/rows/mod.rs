@@ -1,7 +1,7 @@
 //! Converts evaluated blocks to resources by the definitions of `resources/`.
 //!
-//! A definition lists where each fact of a type is; the top of the table explains the keys. This reader handles the
-//! keys and knows no type. If a definition needs more, a new key is added for all definitions.
+//! A definition lists the place of each fact of a type; comments at the top of the table explain the keys. This module
+//! handles the keys and knows no type. If a definition needs more, a new key is added for all definitions.
 
 mod arguments;
 mod build;

@@ -1,4 +1,4 @@
-//! The nodes that paths lead to: blocks, and values with their place on the resource.
+//! Defines the nodes to which paths lead: blocks, and values with their place on the resource.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -125,7 +125,7 @@ impl<'a> ValueNode<'a> {
         match self {
             ValueNode::Block(block) => {
                 let mut found = named(&block.attributes, &block.blocks, name);
-                // A block that cannot be parsed may contain anything.
+                // A block that cannot be parsed may contain any argument.
                 let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
                 let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
                 found.extend(open.into_iter().map(|(_, cause)| ValueNode::Value(PlacedValue::doubt(cause))));

@@ -52,7 +52,7 @@ pub(super) fn add_program_facts(resource: &mut Resource, scope: &RowScope<'_>, r
     }
 }
 
-/// Returns what stops the machine according to a script. An unknown script gives no facts.
+/// Returns the facts about how a script stops its machine. An unknown script gives no facts.
 fn ended_by(script: &Word) -> ProgramFacts {
     let mut facts = ProgramFacts::new();
     let Fact::Known(known) = script else { return facts };

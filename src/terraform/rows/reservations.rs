@@ -5,7 +5,8 @@ use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purchase, Ra
 use super::build::BuiltResource;
 use super::control::positions;
 
-/// A reservation is billed even if unused. Next to the machines that use it, only the unused rest counts.
+/// Subtracts machines from the reservations that they use. A reservation is billed even if unused, so only its unused
+/// rest counts in addition to the machines.
 pub(super) fn subtract_reserved_machines(resources: &mut [BuiltResource]) {
     named(resources);
     open(resources);
@@ -19,7 +20,7 @@ fn named(resources: &mut [BuiltResource]) {
         let covered_by = user.covered_by.clone();
         for reservation in covered_by.iter().filter_map(|address| by_block.get(address)).flatten() {
             let [Some(user), Some(kept)] = [resources.get(at), resources.get(*reservation)] else { continue };
-            // One group may contain reservations for several machine types.
+            // A group may contain reservations for several machine types.
             if same(&user.resource, &kept.resource, Key::Machine) == Some(false) {
                 continue;
             }
@@ -93,7 +94,7 @@ fn open(resources: &mut [BuiltResource]) {
     }
 }
 
-/// Returns whether the machine names a zone, which is then another one.
+/// Returns whether the machine names a zone. If it does not match, the machine is in another zone.
 fn sets_zone(user: &BuiltResource) -> bool {
     let region = user.resource.text(Key::Region);
     user.place.as_deref().is_some_and(|place| Some(place) != region)

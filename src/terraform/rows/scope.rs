@@ -27,7 +27,7 @@ pub(super) struct RowScope<'a> {
 /// The result of conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Truth {
-    /// True, with the place that makes it true.
+    /// The conditions are true, with the place that makes them true.
     Yes(Option<Span>),
     No,
     Unknown {
@@ -65,7 +65,7 @@ impl<'a> RowScope<'a> {
     }
 
     fn find_below(&self, path: &RowPath, depth: usize) -> Vec<ValueNode<'a>> {
-        // A key may be given by a path, whose keys may be given by paths. Definitions need only one such level.
+        // The key in a path can come from another path, and so on. Definitions need only one such level.
         if depth > 4 {
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Finds the block and the definition of a resource again.
+//! Finds the block and the definition from which a resource was created.
 
 use crate::inventory::{Key, Resource};
 use crate::source::Span;

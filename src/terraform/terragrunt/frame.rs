@@ -32,7 +32,7 @@ pub(super) struct Context<'r> {
     pub(super) values: Option<HclValue>,
     pub(super) files: RefCell<BTreeSet<Arc<str>>>,
     pub(super) diagnostics: RefCell<Vec<Diagnostic>>,
-    /// The unit requested values, and no stack passes any.
+    /// True if the unit requested values and no stack passes any.
     pub(super) is_template: Cell<bool>,
     pub(super) read: RefCell<HashMap<String, HclValue>>,
     pub(super) reading: RefCell<Vec<String>>,
@@ -89,7 +89,7 @@ pub(super) struct Include<'c> {
     pub(super) label: String,
     pub(super) strategy: Strategy,
     expose: bool,
-    /// `Err` if the file is missing or its path is unknown.
+    /// The included file; `Err` if the file is missing or its path is unknown.
     pub(super) frame: Result<Frame<'c>, Arc<Cause>>,
 }
 
@@ -186,7 +186,7 @@ impl<'c> Frame<'c> {
         frame.is_included = true;
         if frame.parsed.body.blocks("include").next().is_some() {
             let message = "an included file includes another, which Terragrunt refuses";
-            // The included file may be correct for other units. The file that includes it causes the error.
+            // The included file may be valid for other units, so the error is reported in the file that includes it.
             let note = "this file includes another";
             let told = Diagnostic::unreadable(message.to_owned(), self.parsed.anywhere());
             self.context.report(told.with_note(Some(frame.parsed.anywhere()), note));

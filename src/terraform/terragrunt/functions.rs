@@ -170,7 +170,8 @@ fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     }
 }
 
-/// The user's environment is unknown. The default of a variable is known.
+/// Returns the value of an environment variable. The user's environment is unknown, but the default of a variable is
+/// known.
 fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     match call.arguments.get(1) {
         Some(default) => default.clone(),

@@ -53,7 +53,7 @@ fn field(name: &str, parent: &HclValue, child: &HclValue, strategy: Strategy) ->
     }
 }
 
-/// The keys of the child replace those of the parent.
+/// Merges two values. The keys of the child replace those of the parent.
 pub(super) fn over(parent: &HclValue, child: &HclValue) -> HclValue {
     let (above, own) = (opened(parent), opened(child));
     let mut known = hidden_by(above.known, own.rest.as_ref());
@@ -93,7 +93,7 @@ pub(super) fn joined(parent: &HclValue, child: &HclValue) -> HclValue {
         (HclData::List(a) | HclData::Tuple(a), HclData::List(b) | HclData::Tuple(b)) => {
             HclData::Tuple(Arc::new(a.iter().chain(b.iter()).cloned().collect()))
         }
-        // The base is known, but the additions are not.
+        // The parent's members are known, but the additions of the child are not.
         (HclData::Object(_) | HclData::Map(_), HclData::Unknown(cause)) => {
             let known = hidden_by(opened(parent).known, Some(cause));
             HclData::Object(Arc::new(ObjectMembers { known, rest: Some(cause.clone()) }))
@@ -129,7 +129,7 @@ fn terraform(parent: &HclValue, child: &HclValue) -> HclValue {
     child.with(HclData::Object(Arc::new(ObjectMembers { known, rest: own.rest.or(above.rest) })))
 }
 
-/// A block replaces the parent's block with the same name. Other blocks are appended.
+/// Merges named blocks. A block replaces the parent's block with the same name, and other blocks are appended.
 fn by_name(parent: &HclValue, child: &HclValue) -> HclValue {
     let name = |it: &HclValue| it.entries().and_then(|it| it.get("name")?.as_text().map(|it| it.into_owned()));
     let mut all = parent.items().to_vec();

@@ -1,8 +1,8 @@
 //! Reads Terragrunt units as deployments of their modules, with their inputs.
 //!
-//! Reads a unit as Terragrunt does, without running anything: the files that it includes and reads, its settings, the
-//! module that Terraform would run, and the values of its variables. A value that Terragrunt knows only at run time is
-//! unknown, with its cause.
+//! This module reads a unit as Terragrunt does, without running anything: the files that it includes and reads, its
+//! settings, the module that Terraform would run, and the values of its variables. If Terragrunt knows a value only at
+//! run time, the value is unknown, with its cause.
 
 mod frame;
 mod functions;

@@ -12,7 +12,7 @@ const LONGEST_REGION: usize = 16 << 10;
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Line<'a> {
     indent: &'a str,
-    /// The name of an argument whose expression ends on this line. For other lines, the whole line.
+    /// The name of the argument, if its expression ends on this line; otherwise the whole line.
     lead: &'a str,
     assign: Option<&'a str>,
     comment: Option<&'a str>,

@@ -168,7 +168,7 @@ fn place_of_arguments(text: &str, body: &Body, near: Option<Span>) -> usize {
     let wanted = wanted.or_else(|| attributes().rfind(is_last));
     match wanted {
         Some(attribute) => end_of_item(text, attribute.span()),
-        // After the opening brace.
+        // If the body has no arguments, they are added after the opening brace.
         None => end_of_line(text, body.span.start as usize + 1),
     }
 }

@@ -27,22 +27,23 @@ enum Passes {
     Here,
     Variable(String),
     Local(String),
-    /// The value is computed, in this way.
+    /// The value is computed; the string describes how.
     Computed(&'static str),
 }
 
 /// The place where a value is changed.
 pub(super) enum EditLocation {
-    /// At the literal.
+    /// The value is changed at the literal.
     Literal,
-    /// In an argument of the module call, which now uses the default: the body of the call, and the name.
+    /// The value is added as an argument of the module call, which now uses the default: the body of the call, and the
+    /// name.
     Argument(Span, String),
 }
 
-/// A directory in the view of one call.
+/// A module directory, as one call uses it.
 struct Place {
     directory: String,
-    /// `module.a`; empty in the root.
+    /// The module path, such as `module.a`; empty in the root.
     module: String,
 }
 

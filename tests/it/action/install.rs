@@ -143,7 +143,7 @@ fn what_cannot_be_installed_is_told_plainly() {
     let open = newcomer.piped(&script, &path, &[("GPULINT_DOWNLOAD", "http://127.0.0.1.example")]);
     newcomer.refused(&open, "cannot be downloaded");
     let homeless = newcomer.piped(&script, &path, &[("HOME", "")]);
-    newcomer.refused(&homeless, "HOME is not set: name a directory for the program by GPULINT_INSTALL");
+    newcomer.refused(&homeless, "HOME is not set: set GPULINT_INSTALL to a directory for the program");
     // The installer in the sources has no version if it is used alone.
     let bare = fs::read_to_string(format!("{PROJECT}/packaging/install.sh")).unwrap();
     newcomer.refused(&newcomer.piped(&bare, &path, &[]), "no version is set");
@@ -167,7 +167,7 @@ fn without_curl_wget_does() {
     let tools = supply::tools(&newcomer.sandbox, None);
     fs::remove_file(Path::new(&tools).join("curl")).unwrap();
     let output = newcomer.piped(&newcomer.script(), &tools, &[]);
-    newcomer.refused(&output, "neither curl nor wget is here");
+    newcomer.refused(&output, "neither curl nor wget is installed");
     let found = std::env::split_paths(&path()).map(|it| it.join("wget")).find(|it| it.is_file());
     let Some(wget) = found else { return skip("wget is not there") };
     std::os::unix::fs::symlink(wget, Path::new(&tools).join("wget")).unwrap();

@@ -366,7 +366,7 @@ const GUARDS: &[(&str, Poison)] = &[
             known: "",
             path: "/instance-types",
             add: |types| types["data"]["gpu_1x_h100_sxm5"]["instance_type"]["specs"]["gpus"] = 2.into(),
-            refused: ("gpu_1x_h100_sxm5", "*", "it carries 2 H100-80GB, and 1 H100-80GB were known"),
+            refused: ("gpu_1x_h100_sxm5", "*", "it is listed with 2 H100-80GB, before with 1 H100-80GB"),
         },
     ),
     (

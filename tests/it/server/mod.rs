@@ -144,7 +144,7 @@ fn actions_make_what_fixes_make() {
     let made = editor.applied(fix, "main.tf", text).unwrap();
     assert_eq!(made.matches("vision").count(), 1, "{made}");
     // The action adds a suppression comment, which equals that of `--add-ignore` except for the reason.
-    let accept = quick.iter().find(|it| it["title"].as_str().unwrap().starts_with("Accept missing-labels")).unwrap();
+    let accept = quick.iter().find(|it| it["title"].as_str().unwrap().starts_with("Suppress missing-labels")).unwrap();
     let made = editor.applied(accept, "main.tf", text).unwrap();
     assert!(made.contains("# gpulint: ignore[missing-labels] -- "), "{made}");
     editor.replace("main.tf", 2, &made);
@@ -323,7 +323,7 @@ fn preferences_say_what_is_shown() {
     // An invalid option is reported, and the others apply.
     let wrong = json!({ "capabilities": able(), "initializationOptions": { "prices": "gold" } });
     let mut editor = Editor::start_with(root.path(), &wrong, "");
-    editor.wait(|it| it["params"]["message"].as_str().is_some_and(|it| it.contains("cannot be used")));
+    editor.wait(|it| it["params"]["message"].as_str().is_some_and(|it| it.contains("ignores the editor's settings")));
     editor.open("main.tf");
     editor.diagnostics("main.tf", 1);
 }
@@ -358,7 +358,7 @@ fn pages_of_rules_are_proved_as_they_are_written() {
     editor.replace("rules/no-aws.md", 4, page);
     editor.diagnostics("rules/no-aws.md", 4);
     let told = editor.hover("rules/no-aws.md", 5, 8).unwrap();
-    assert!(told.contains("The machine type as the cloud bills it"), "{told}");
+    assert!(told.contains("Machine type as the cloud bills it"), "{told}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A position in a Bicep file, with functions that read from it.
+//! Defines a position in a Bicep file, with functions that read from it.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
@@ -23,7 +23,7 @@ pub(super) struct Cursor<'t> {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Limit on nested brackets.
+/// The limit on nested brackets.
 const DEEPEST: usize = 64;
 
 impl<'t> Cursor<'t> {
@@ -63,7 +63,7 @@ impl<'t> Cursor<'t> {
                 () if rest.starts_with('#') && begins_line() => rest.find('\n').unwrap_or(rest.len()),
                 () => return,
             };
-            // A part that is parsed twice must record its comments once.
+            // If a part is parsed twice, its comments must be recorded only once.
             if self.comments.last().is_none_or(|it| it.end as usize <= self.at) {
                 self.comments.push(Span::new(self.file, self.at, self.at + length));
             }

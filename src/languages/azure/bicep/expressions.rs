@@ -27,7 +27,7 @@ impl Cursor<'_> {
         self.skip(false);
         let start = self.at;
         let condition = self.operation(0)?;
-        // `?` may begin the next line, where it has no other meaning.
+        // The `?` may be on the next line, because no statement begins with it.
         if !self.eat_below("?") {
             return Ok(condition);
         }

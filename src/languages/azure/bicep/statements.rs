@@ -382,7 +382,7 @@ impl<'t> Cursor<'t> {
         Ok(DeclaredBody { body, turns: None, condition: None, inner })
     }
 
-    /// Whether a nested resource begins here.
+    /// Returns true if a nested resource begins here.
     fn begins_resource(&self) -> bool {
         let behind = self.rest().strip_prefix("resource").map(str::trim_start);
         let is_named = |rest: &str| rest.starts_with(|it: char| it.is_alphabetic() || it == '_');

@@ -1,4 +1,4 @@
-//! Functions of lists and objects.
+//! Implements functions of lists and objects.
 
 use std::sync::Arc;
 
@@ -170,7 +170,7 @@ fn united(all: &[HclValue], at: Span, is_deep: bool) -> Option<HclValue> {
                 entries.iter().for_each(|(key, member)| put(&mut united, key, member, is_deep, at));
                 united.rest = united.rest.take().or_else(|| entries.rest.clone());
             }
-            // An unknown object may override any member, even a known one.
+            // An unknown object may override any member, so known members become unknown.
             None => {
                 let cause = value.cause()?.clone();
                 united.known = std::mem::take(&mut united.known)

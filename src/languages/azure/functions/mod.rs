@@ -1,4 +1,4 @@
-//! Functions of templates and of Bicep.
+//! Implements functions of templates and of Bicep.
 //!
 //! Most depend only on their arguments. If an argument is unknown, the result is unknown. If an argument has
 //! candidates, the result has a candidate for each.
@@ -20,7 +20,7 @@ use super::syntax::{AzureExpr, AzureKind};
 
 pub(super) use collections::member;
 
-/// Limit on candidates, beyond which they are of no use.
+/// The limit on candidates, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 16;
 
 /// Result of a function; `None` if the arguments are invalid.
@@ -162,7 +162,7 @@ fn in_part(name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
         ("true", []) => Some(HclValue::bool(true, at)),
         ("false", []) => Some(HclValue::bool(false, at)),
         ("utcnow" | "newguid", _) => Some(HclValue::unknown("the value is unknown before deployment", at)),
-        // Azure derives these names from the arguments: they are stable, and no user chooses them.
+        // Azure derives these names from the arguments. They are always the same, and users do not choose them.
         ("uniquestring" | "guid", _) => {
             let given: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
             let outline = Some(format!("${{{name}({})}}", given.join(", ")).into());
@@ -275,7 +275,7 @@ fn refused(name: &str, at: Span) -> HclValue {
     HclValue::refused(format!("the function `{name}` is not supported, or its arguments are invalid"), at)
 }
 
-/// Whether an expression is a lambda function.
+/// Returns true if an expression is a lambda function.
 fn is_lambda(expr: &AzureExpr) -> bool {
     matches!(expr.kind, AzureKind::Lambda(..))
 }

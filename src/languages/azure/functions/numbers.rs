@@ -1,11 +1,11 @@
-//! Functions of numbers, which are integers in templates.
+//! Implements functions of numbers, which are integers in templates.
 
 use crate::languages::hcl::value::{HclData, HclNumber, HclValue};
 use crate::source::Span;
 
 use super::{Made, is_list};
 
-/// Limit on the members of a range.
+/// The limit on the members of a range.
 const MOST: i64 = 10_000;
 
 pub(super) fn call_number(name: &str, arguments: &[HclValue], at: Span) -> Made {

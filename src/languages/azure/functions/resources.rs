@@ -1,4 +1,4 @@
-//! Functions of resources and their location.
+//! Implements functions of resources and their location.
 
 use std::sync::Arc;
 

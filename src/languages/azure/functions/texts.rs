@@ -1,4 +1,4 @@
-//! Functions of strings.
+//! Implements functions of strings.
 
 use serde_json::Value as Json;
 
@@ -62,7 +62,7 @@ pub(super) fn call_text(name: &str, arguments: &[HclValue], at: Span) -> Made {
     }
 }
 
-/// Limit on padding: no real name is longer.
+/// The limit on padding: no real name is longer.
 const MOST_PADDING: usize = 10_000;
 
 /// Returns the string, but not a value that can only be converted to one.
@@ -146,7 +146,7 @@ pub(super) fn formatted(pattern: &HclValue, values: &[HclValue], at: Span) -> Op
     Some(joined(&parts, "", at))
 }
 
-/// `D2` means at least two digits.
+/// Formats a value in a form such as `D2`, which means at least two digits.
 fn in_form(value: &HclValue, form: &str) -> HclValue {
     let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
     let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());

@@ -189,7 +189,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Reads a record as the number that it stands for.
+/// Replaces a record by its number, if it has one.
 pub(super) fn as_number(node: ProgramNode, holds: CelType) -> (ProgramNode, CelType) {
     if let CelType::Record(RecordSchema { number: Some(field), fields, .. }) = holds {
         let at = node.at.clone();
@@ -229,7 +229,7 @@ pub(super) fn with_article(holds: &CelType) -> String {
     }
 }
 
-/// Whether two literals can be equal; used by the rule-file loader.
+/// Returns true if two literals can be equal; used by the rule-file loader.
 pub(crate) fn same(left: &CelValue, right: &CelValue) -> bool {
     let mut budget = super::CelBudget::standard();
     matches!(operators::equal(left, right, &mut budget), Ok(CelValue::Flag(true)))

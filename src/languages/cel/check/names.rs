@@ -35,7 +35,7 @@ pub(crate) struct ScopeVariable<'a> {
 
 #[derive(Debug, Clone)]
 pub(crate) enum VariableMeaning {
-    /// The host identifies it by this number.
+    /// A variable that the host identifies by this number.
     Host(usize),
     Constant(CelValue),
 }

@@ -86,7 +86,7 @@ impl Lowering<'_> {
         let is_zero = matches!(&zero.what, ExprNode::Constant(CelValue::Integer(0)))
             || matches!(&zero.what, ExprNode::Constant(CelValue::Double(n)) if *n == 0.0);
         let Some(field) = field.filter(|field| field.is_never_negative && is_zero) else { return Ok(()) };
-        // `< 0` is never true, but undetermined if the number is unknown. Some rules test exactly that.
+        // `< 0` is never true, but it is undetermined if the number is unknown. Some rules test exactly this.
         if forwards != Operator::GreaterOrEqual {
             return Ok(());
         }

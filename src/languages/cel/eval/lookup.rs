@@ -100,7 +100,7 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn has(&mut self, of: &ProgramNode) -> Evaluated {
-        // Whether a key exists does not depend on its value.
+        // A test for a key does not depend on the value of the key.
         if let ExprNode::Select(inner, name, Lookup::Must) = &of.what {
             let container = self.eval(inner)?;
             if let CelValue::Map(map) = &container
@@ -134,7 +134,7 @@ pub(super) fn wrap(value: CelValue, lookup: Lookup) -> CelValue {
 fn is_there(value: CelValue) -> CelValue {
     match value {
         CelValue::Absent | CelValue::Optional(None) => CelValue::Flag(false),
-        // The value is unknown, but it is set.
+        // The value is unknown, but it is certainly set.
         CelValue::Unknown(unknown) if unknown.candidates.is_empty() => CelValue::Unknown(unknown),
         _ => CelValue::Flag(true),
     }

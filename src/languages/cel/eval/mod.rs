@@ -60,7 +60,7 @@ pub(super) fn deciding(node: &ProgramNode, host: &dyn CelHost, budget: &CelBudge
     let value = |node: &ProgramNode| evaluate(node, host, &mut budget.clone()).result.ok();
     let is = |value: &CelValue, flag: bool| match value {
         CelValue::Flag(it) => *it == flag,
-        // Every test of a value that is not set is false.
+        // A test of a value that is not set is false.
         CelValue::Absent => !flag,
         _ => false,
     };

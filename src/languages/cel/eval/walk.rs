@@ -1,4 +1,4 @@
-//! Macros over the members of a list or a map.
+//! Evaluates macros over the members of a list or a map.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Evaluator<'_> {
             |_: &_, value: CelValue| failed(test, format!("no matching overload: {} is not a bool", value.kind()));
         let ask = |run: &mut Self, member: &(CelValue, CelValue)| {
             let answer = run.with_member(walk, member, test)?;
-            // A member that may not exist decides nothing.
+            // A member that may not exist cannot decide the result.
             Ok(match (member.1.if_there().1, &answer) {
                 (Some(why), CelValue::Flag(flag)) if *flag == decisive => CelValue::Unknown(why.clone()),
                 (Some(why), CelValue::Absent) if !decisive => CelValue::Unknown(why.clone()),

@@ -1,4 +1,4 @@
-//! Functions for sizes, conversions and types.
+//! Implements functions for sizes, conversions and types.
 
 use super::ArgumentForm as T;
 use super::Gives as G;

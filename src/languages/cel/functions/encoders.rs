@@ -1,4 +1,4 @@
-//! Base64.
+//! Implements functions for base64.
 
 use super::ArgumentForm as T;
 use super::Gives as G;

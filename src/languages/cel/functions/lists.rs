@@ -1,4 +1,4 @@
-//! Functions of lists, also as sets.
+//! Implements functions of lists, also as sets.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Functions of numbers.
+//! Implements functions of numbers.
 
 use std::cmp::Ordering;
 
@@ -73,7 +73,7 @@ pub(super) fn functions() -> Vec<CelOverload> {
     all
 }
 
-/// Enough arguments for real comparisons.
+/// The types of up to six arguments, which are enough for real comparisons.
 const NUMBERS: [T; 6] = [T::Number; 6];
 
 fn extreme(budget: &mut CelBudget, given: &[CelValue], wanted: Ordering) -> Result<CelValue, Fault> {
@@ -145,7 +145,7 @@ fn bits(given: &[CelValue], change: fn(u64, u64) -> u64) -> Result<CelValue, Fau
     }
 }
 
-/// Shifts in zeros and drops the bits beyond the end.
+/// Shifts bits, with zeros at one end, and drops the bits beyond the other end.
 fn shifted(given: &[CelValue], up: bool) -> Result<CelValue, Fault> {
     let [value, CelValue::Integer(by)] = given else { return Err(wrong()) };
     let Ok(by) = u32::try_from(*by) else { return Err("the offset is negative".into()) };

@@ -1,4 +1,4 @@
-//! The functions of the language: one table that checks calls, runs them and documents itself.
+//! Implements the functions of the language: one table that checks calls, runs them and documents itself.
 
 mod convert;
 mod encoders;
@@ -33,12 +33,12 @@ pub(crate) struct CelOverload {
 }
 
 impl CelOverload {
-    /// Whether the host evaluates it.
+    /// Returns true if the host evaluates it.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.run, FunctionBody::Host)
     }
 
-    /// Returns why it fails on these values, if it depends on nothing else.
+    /// Returns why the function fails on these values, if this depends on nothing else.
     pub(super) fn fails_on(&self, given: &[CelValue]) -> Option<String> {
         let FunctionBody::Own(run) = self.run else { return None };
         match run(&mut CelBudget::standard(), given) {
@@ -210,7 +210,7 @@ pub(crate) const fn of_host(
     CelOverload { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
-/// Defines the same as a method: `x.f(y)`.
+/// Defines a method that only the host can evaluate: `x.f(y)`.
 pub(crate) const fn method_of_host(
     name: &'static str,
     takes: &'static [ArgumentForm],
@@ -267,7 +267,7 @@ impl CelOverload {
         }
     }
 
-    /// Whether its result keeps the list's members that may not exist.
+    /// Returns true if members that may not exist stay in the result of the function.
     pub(super) fn keeps_members(&self) -> bool {
         matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }

@@ -1,4 +1,4 @@
-//! Functions of optional values.
+//! Implements functions of optional values.
 
 use std::sync::Arc;
 

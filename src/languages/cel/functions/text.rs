@@ -1,4 +1,4 @@
-//! Functions of strings.
+//! Implements functions of strings.
 
 use std::sync::Arc;
 

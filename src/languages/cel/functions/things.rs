@@ -1,4 +1,4 @@
-//! Functions that Kubernetes adds to CEL: quantities, addresses, URLs, versions, formats of names.
+//! Implements functions that Kubernetes adds to CEL: quantities, addresses, URLs, versions, formats of names.
 
 use std::sync::Arc;
 

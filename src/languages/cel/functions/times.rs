@@ -1,4 +1,4 @@
-//! Functions for parts of timestamps and durations.
+//! Implements functions for parts of timestamps and durations.
 
 use super::ArgumentForm as T;
 use super::Gives as G;

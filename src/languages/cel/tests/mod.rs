@@ -1,4 +1,4 @@
-//! Tests of the expression language.
+//! Tests the expression language.
 
 mod conformance;
 mod kubernetes;

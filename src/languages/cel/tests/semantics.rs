@@ -1,4 +1,4 @@
-//! Tests of the additions to CEL: unknown and absent facts, budgets, and mistakes that a rule file must not contain.
+//! Tests the additions to CEL: unknown and absent facts, budgets, and mistakes that a rule file must not contain.
 
 use std::sync::Arc;
 

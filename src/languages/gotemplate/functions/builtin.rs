@@ -1,4 +1,4 @@
-//! Built-in functions of Go templates. The evaluator handles `and` and `or`, because they stop early.
+//! Implements built-in functions of Go templates. The evaluator handles `and` and `or`, because they stop early.
 
 use crate::languages::go;
 

@@ -1,4 +1,4 @@
-//! Functions for YAML, JSON, TOML, base64, base32 and checksums.
+//! Implements functions for YAML, JSON, TOML, base64, base32 and checksums.
 
 use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 

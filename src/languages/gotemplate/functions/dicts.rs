@@ -1,4 +1,4 @@
-//! Functions of mappings. As in Go, mappings are shared: a change is visible at every reference.
+//! Implements functions of mappings. As in Go, mappings are shared: a change is visible at every reference.
 
 use std::sync::Arc;
 

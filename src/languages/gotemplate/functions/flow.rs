@@ -1,4 +1,4 @@
-//! Functions for control flow: defaults, choices, nested templates, and errors.
+//! Implements functions for control flow: defaults, choices, nested templates, and errors.
 
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
@@ -69,7 +69,7 @@ fn every(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
     unknown.map_or(Ok(wanted.into()), |cause| Err(cause.into()))
 }
 
-/// A value that only a release provides is unknown, and Helm refuses to continue without it.
+/// Implements `required`. Helm refuses to continue without the value. A value that only a release provides is unknown.
 fn required(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(1);
     let is_missing = match &value.kind {

@@ -1,4 +1,4 @@
-//! Functions of lists.
+//! Implements functions of lists.
 
 use super::super::compare::{same, truth};
 use super::super::evaluate::BYTES_PER_STEP;
@@ -88,10 +88,10 @@ fn reverse(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     c.list(items)
 }
 
-/// Whether a list contains a value, or the cause if this is unknown.
+/// Returns whether a list contains a value, or the cause if this is unknown.
 fn among(c: &FunctionCall<'_, '_>, value: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     let mut unknown: Option<TemplateCause> = None;
-    // Each member is compared only as far as it equals the value.
+    // The comparison with a member ends at the first difference, so it costs at most the size of the value.
     let weight = value.weight(usize::from(u8::MAX), c.heap().left());
     c.evaluator.step((others.len() as u64).saturating_mul(1 + weight as u64 / BYTES_PER_STEP))?;
     for other in others {

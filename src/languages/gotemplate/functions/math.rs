@@ -1,4 +1,4 @@
-//! Functions for numbers and for the kind of a value.
+//! Implements functions for numbers and for the kind of a value.
 
 use super::super::compare::same;
 use super::super::failure::TemplateFailure;
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Row] = &[
             return Err("decimal division by 0".into());
         }
         let quotient = floats(c).into_iter().reduce(|a, b| a / b).unwrap_or(0.0);
-        // The result keeps this many decimals.
+        // The library rounds the result to this many decimals.
         Ok((format!("{quotient:.16}").parse().unwrap_or(quotient) + 0.0).into())
     }),
     ("ceil", "a", Plain, |c| Ok(to_float(&c.any(0)).ceil().into())),
@@ -63,7 +63,7 @@ pub(super) fn to_int(value: &GoValue) -> i64 {
         GoKind::Flag(flag) => i64::from(*flag),
         GoKind::Text(text) => {
             let text = text.as_str();
-            // `3.0` is a whole number, and `3.5` is not.
+            // The library accepts `3.0` as a whole number, and `3.5` not.
             let whole = match text.split_once('.') {
                 Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0') => whole,
                 _ => text,
@@ -92,7 +92,7 @@ fn floats(c: &FunctionCall<'_, '_>) -> Vec<f64> {
     c.arguments.iter().map(to_float).collect()
 }
 
-/// Removes the rounding errors of binary fractions, as sums of decimals have none.
+/// Removes the rounding errors of binary fractions, because the library adds decimals without such errors.
 fn decimal(number: f64) -> f64 {
     // Decimals have no negative zero.
     format!("{number:.14e}").parse().unwrap_or(number) + 0.0

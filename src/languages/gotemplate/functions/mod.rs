@@ -1,4 +1,4 @@
-//! The functions that templates can call: tables of those of Go, sprig and Helm.
+//! Implements the functions that templates can call: tables of those of Go, sprig and Helm.
 
 mod builtin;
 mod codes;
@@ -40,11 +40,11 @@ pub(super) enum ParameterType {
 /// The part of its arguments that a function reads. The call spends steps for this part, and for a result of that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
-    /// Returns its argument unchanged, or reads only its kind.
+    /// The function returns its argument unchanged, or reads only its kind.
     Nothing,
-    /// Reads the items of a list or a mapping and returns them unchanged.
+    /// The function reads the items of a list or a mapping and returns them unchanged.
     Items,
-    /// Reads everything.
+    /// The function reads the whole argument.
     All,
 }
 
@@ -140,11 +140,11 @@ type Row = (&'static str, &'static str, How, Run);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Returns a new value.
+    /// The function returns a new value.
     Plain,
-    /// Returns another form of its last argument.
+    /// The function returns another form of its last argument.
     Form,
-    /// Handles unknown values and origins itself.
+    /// The function handles unknown values and origins itself.
     Careful,
 }
 
@@ -246,7 +246,7 @@ impl FunctionCall<'_, '_> {
         }
     }
 
-    /// Returns the same, and requires that all of it is known.
+    /// Returns the string of an argument; an error if a part of it is unknown.
     fn known(&self, number: usize) -> Result<&str, TemplateFailure> {
         match self.arguments.get(number).and_then(GoValue::cause) {
             Some(cause) => Err(cause.clone().into()),

@@ -1,4 +1,4 @@
-//! Regular expressions.
+//! Implements functions of regular expressions.
 
 use crate::source::go_pattern;
 use regex::{Regex, RegexBuilder};
@@ -9,7 +9,7 @@ use super::{FunctionCall, FunctionOutcome, Row};
 
 /// Size limits for compiled patterns; real ones are smaller.
 const SIZES: [usize; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Bytes of a pattern times bytes of a text that count as one step.
+/// The bytes of a pattern times bytes of a text that count as one step.
 const STATES_PER_STEP: u64 = 1 << 16;
 
 pub(super) const TABLE: &[Row] = &[

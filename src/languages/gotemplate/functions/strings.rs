@@ -1,4 +1,4 @@
-//! Functions of strings that preserve origins as far as possible.
+//! Implements functions of strings that preserve origins as far as possible.
 
 use crate::languages::go;
 
@@ -9,7 +9,7 @@ use super::super::value::{GoKind, GoValue};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
-/// Limit on the indentation of a line, above any real one.
+/// The limit on the indentation of a line, above any real one.
 const WIDEST: i64 = 4_000;
 
 pub(super) const TABLE: &[Row] = &[
@@ -108,7 +108,7 @@ pub(super) const TABLE: &[Row] = &[
 fn edges(text: &Text, cut: impl Fn(&str) -> &str) -> FunctionOutcome {
     let all = text.as_str();
     let kept = cut(all);
-    // An unknown part at the edge decides how much is trimmed.
+    // If an unknown part is at the edge, it decides how much is trimmed.
     let start = kept.as_ptr() as usize - all.as_ptr() as usize;
     Ok(GoValue::from(text.slice(start, start + kept.len())))
 }
@@ -192,7 +192,8 @@ fn replaced(c: &FunctionCall<'_, '_>, text: &Text, old: &str, new: &Text) -> Fun
     c.text_result(writer.finish())
 }
 
-/// Go counts bytes. An index within a character moves to its start.
+/// Returns a valid index in a string. Go counts bytes, so an index may be within a character; it moves to the start of
+/// that character.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -238,7 +239,7 @@ fn substr(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     Ok(GoValue::from(text.slice(from, to)))
 }
 
-/// Each word begins with a lower-case letter.
+/// Changes the first letter of each word to lower case.
 fn untitled(text: &str) -> String {
     let mut begins = true;
     let mut out = String::with_capacity(text.len());
@@ -262,7 +263,7 @@ fn titled(text: &str) -> String {
             out.extend(letter.to_uppercase());
         }
         inside = letter.is_alphanumeric() || letter == '_' || letter == '\'';
-        // An apostrophe separates words, as other punctuation does.
+        // An apostrophe ends a word, like other punctuation.
         inside &= letter != '\'';
     }
     out

@@ -1,4 +1,4 @@
-//! Functions whose result is not in the files: random values, time, the network, and generated keys.
+//! Implements functions whose result is not in the files: random values, time, the network, and generated keys.
 
 use super::How::{Careful, Plain};
 use super::{FunctionOutcome, Row, unknown};

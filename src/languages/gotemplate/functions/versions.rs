@@ -1,4 +1,4 @@
-//! Versions and constraints, as the library `semver` of Masterminds reads them.
+//! Implements versions and constraints, as the library `semver` of Masterminds reads them.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ impl Version {
     }
 }
 
-/// A version with a prerelease comes before the version without.
+/// Compares prereleases. A version with a prerelease comes before the same version without one.
 fn compare_before(a: &str, b: &str) -> Ordering {
     match (a.is_empty(), b.is_empty()) {
         (true, true) => return Ordering::Equal,
@@ -136,7 +136,7 @@ impl TemplateObject for Version {
     }
 }
 
-/// Whether a version meets a constraint.
+/// Returns whether a version meets a constraint.
 pub(crate) fn fulfils(constraint: &str, version: &str) -> Result<bool, TemplateFailure> {
     let version = Version::parse(version).ok_or("invalid semantic version")?;
     let mut fits = false;
@@ -152,7 +152,7 @@ pub(crate) fn fulfils(constraint: &str, version: &str) -> Result<bool, TemplateF
 struct Wanted {
     sign: String,
     version: Version,
-    /// Number of its parts that are written.
+    /// The number of parts that the version sets.
     known: usize,
 }
 

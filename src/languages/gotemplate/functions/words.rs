@@ -1,4 +1,4 @@
-//! Rarely used functions for words, paths and URLs.
+//! Implements rarely used functions for words, paths and URLs.
 
 use super::super::evaluate::entries;
 use super::super::value::{GoKind, GoValue};

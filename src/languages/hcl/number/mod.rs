@@ -14,7 +14,7 @@ use natural::Natural;
 const PARSED: u16 = 512;
 const COUNTED: u16 = 64;
 const FLOATING: u16 = 53;
-/// Limit on powers of two. Terraform's limit is higher, but no real file needs more.
+/// The limit on powers of two. Terraform's limit is higher, but no real file needs more.
 const LARGEST_EXPONENT: i64 = 20_000;
 const LONGEST_LITERAL: usize = 4_000;
 
@@ -24,7 +24,7 @@ pub struct HclNumber(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// An integer that fits.
+    /// An integer that fits into 64 bits.
     Small(i64, u16),
     Large(Arc<Large>),
 }
@@ -154,7 +154,7 @@ impl HclNumber {
         }
     }
 
-    /// Returns `None` if the result exceeds the limit, as do the functions below.
+    /// Returns the sum; `None` if the result exceeds the limit. The functions below also return `None` in this case.
     pub fn plus(&self, other: &HclNumber) -> Option<HclNumber> {
         let precision = self.precision().max(other.precision());
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
@@ -187,7 +187,7 @@ impl HclNumber {
         build(a_negative != b_negative, natural::multiply(&a, &b), a_exponent + b_exponent, false, precision)
     }
 
-    /// Returns `None` for a division by zero, too.
+    /// Returns the quotient; `None` for a division by zero, too.
     pub fn divided_by(&self, other: &HclNumber) -> Option<HclNumber> {
         if other.is_zero() {
             return None;

@@ -1,4 +1,4 @@
-//! Natural numbers of any size: limbs of 32 bits, the lowest first, without leading zeros.
+//! Defines natural numbers of any size: limbs of 32 bits, the lowest first, without leading zeros.
 
 use std::cmp::Ordering;
 

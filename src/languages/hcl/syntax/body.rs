@@ -97,7 +97,7 @@ impl Parser<'_> {
         let wanted = if one_line { "`}`" } else { "a new line" };
         let message = format!("expected {wanted} after this {what}, found {}", self.seen());
         if closes || (one_line && self.eat_newline()) {
-            // Terraform refuses this, but no information is lost.
+            // Terraform refuses this syntax, but its meaning is clear, so parsing continues.
             self.report(message, self.span(self.at));
             return Ok(());
         }
@@ -178,7 +178,7 @@ impl Parser<'_> {
         !in_block
     }
 
-    /// Whether a Terraform block begins on this line without indentation, which is a safe place to continue.
+    /// Returns true if a Terraform block begins on this line without indentation, which is a safe place to continue.
     fn at_top_level_block(&self) -> bool {
         const KEYWORDS: [&str; 9] =
             ["resource", "data", "module", "variable", "locals", "output", "provider", "terraform", "moved"];

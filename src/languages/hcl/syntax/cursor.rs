@@ -1,4 +1,4 @@
-//! A position in the parsed text, and the errors so far.
+//! Defines a position in the parsed text, and the errors so far.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 
 use super::{HclName, NESTING_LIMIT, SyntaxError};
 
-/// Limit on messages, because a hostile file may contain millions of errors.
+/// The limit on messages, because a hostile file may contain millions of errors.
 const KEPT_MESSAGES: usize = 50;
 
 /// Maps the parsed text to its place in a file.
@@ -62,8 +62,8 @@ pub(super) struct Parser<'t> {
     pub(super) comments: Vec<Span>,
 }
 
-/// Limit on nodes. A tree needs about twenty times the memory of its text. The largest of 5,709 public files uses 2% of
-/// this limit.
+/// The limit on nodes. A tree needs about twenty times the memory of its text. The largest of 5,709 public files uses
+/// 2% of this limit.
 pub(super) const MOST_NODES: u32 = 1_000_000;
 
 impl<'t> Parser<'t> {
@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
         }
         if self.nodes == MOST_NODES + 1 {
             let message = format!("this file contains more than {MOST_NODES} blocks, arguments and expressions");
-            // The first error of a file is the one to report.
+            // This error comes first, because the first error of a file is reported.
             self.errors.insert(0, SyntaxError { message, span: self.span(self.at) });
         }
         self.at = self.bytes.len();
@@ -267,7 +267,7 @@ impl<'t> Parser<'t> {
         Some(HclName { text: Arc::from(self.slice(start, self.at)), span: self.span(start) })
     }
 
-    /// Whether this whole word is at this position.
+    /// Returns true if this whole word is at this position.
     pub(super) fn at_word(&self, word: &str) -> bool {
         self.starts_with(word) && identifier_length(self.rest(), self.text, self.at) == Some(word.len())
     }
@@ -295,7 +295,7 @@ fn identifier_length(rest: &[u8], text: &str, at: usize) -> Option<usize> {
     Some(chars.find(|(_, c)| !continues(*c)).map_or(rest_length, |(i, _)| i))
 }
 
-/// Whether an identifier may contain the character after its first letter. Combining accents are allowed.
+/// Returns true if an identifier may contain the character after its first letter. Combining accents are allowed.
 fn continues(c: char) -> bool {
     let is_accent = || CanonicalCombiningClassMapBorrowed::new().get_u8(c) != 0;
     c.is_alphanumeric() || matches!(c, '_' | '-') || (!c.is_ascii() && is_accent())

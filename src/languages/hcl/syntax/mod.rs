@@ -18,7 +18,7 @@ use crate::source::{FileId, Limits, Span};
 
 use super::number::HclNumber;
 
-/// Limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
+/// The limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
 pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
 /// A parsed file.
@@ -42,7 +42,7 @@ pub(crate) struct SyntaxError {
 const OF_TEMPLATES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
 
 impl SyntaxError {
-    /// Whether another program fills in this file before Terraform reads it: the error is at a template mark.
+    /// Returns true if another program fills in this file before Terraform reads it: the error is at a template mark.
     pub(crate) fn is_of_template(&self, text: &str) -> bool {
         let at = self.span.range().start.min(text.len());
         let before = text.get(..at).unwrap_or_default();
@@ -226,7 +226,7 @@ pub(crate) enum BinaryOperator {
 }
 
 impl Expression {
-    /// Whether it is a literal without references and functions.
+    /// Returns true if it is a literal without references and functions.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
             HclKind::Null | HclKind::Bool(_) | HclKind::Number(_) | HclKind::Text(_) => true,

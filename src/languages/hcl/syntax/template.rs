@@ -8,7 +8,7 @@ use super::cursor::{Failed, Parse, Parser};
 use super::directives::{remove_indentation, template};
 use super::{Expression, HclKind, HclName, SyntaxError};
 
-/// Limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
+/// The limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
 /// several.
 const LOST_HEREDOCS: u32 = 16;
 
@@ -234,7 +234,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this line closes the heredoc; if so, it consumes the word.
+    /// Returns true if this line closes the heredoc; if so, it consumes the word.
     fn eat_marker(&mut self, marker: &str) -> bool {
         let blanks = self.rest().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
         let rest = self.rest().get(blanks..).unwrap_or_default();

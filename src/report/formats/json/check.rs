@@ -1,4 +1,4 @@
-//! Findings as JSON.
+//! Writes findings as JSON.
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ struct Document<'a> {
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
     coverage: Coverage<'a>,
-    /// Usage metrics; none without a file.
+    /// The usage metrics; missing if there is no metrics file.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredUse<'a>>,
 }
@@ -46,7 +46,7 @@ pub(in crate::report) struct WireFinding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
-    /// A fingerprint that stays the same if lines move; of one state only.
+    /// A fingerprint that stays the same if lines move. Only reports on one state contain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
     /// The pack that contains the rule.
@@ -71,7 +71,7 @@ pub(in crate::report) struct WireFinding<'a> {
     saves_usd: Option<WireBounds>,
     /// `month`, `run` or `hour`.
     saves_per: Option<&'static str>,
-    /// `deployed` if the total contains the resource, otherwise the reason why not.
+    /// `deployed` if the total contains the resource, otherwise the reason why it does not.
     counted: &'static str,
     related: Vec<Related<'a>>,
     /// Replacement lines that a reviewer can accept.
@@ -80,7 +80,7 @@ pub(in crate::report) struct WireFinding<'a> {
     edits: Vec<Replacement>,
     /// `safe`, `unsafe` or `display`; none if the rule has no fix.
     fix_safety: Option<&'static str>,
-    /// Why there is no fix.
+    /// The reason why the finding has no fix.
     fix_declined: Option<&'a str>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
@@ -144,7 +144,7 @@ pub(in crate::report) struct CatalogAge<'a> {
 struct PastShelfLife {
     rented: WireNumber,
     requested: WireNumber,
-    /// The same cost as a range, by how far such prices have changed since.
+    /// The same cost as a range: prices of this age have changed by this much in the past.
     rented_today: WireBounds,
     requested_today: WireBounds,
 }
@@ -166,7 +166,7 @@ struct Shown<'a> {
     per_usd: f64,
 }
 
-/// The findings and the skipped checks.
+/// Returns the findings and the skipped checks.
 pub(in crate::report) fn check(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,

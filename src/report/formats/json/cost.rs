@@ -1,4 +1,4 @@
-//! The bill as JSON.
+//! Writes the bill as JSON.
 
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub(in crate::report) struct Work<'a> {
     because: Option<&'a str>,
 }
 
-/// The cost of each resource.
+/// Returns the cost of each resource.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate();
     crate::report::formats::json::print(&Document {
@@ -89,7 +89,7 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
     }
 }
 
-/// The cost per unit of work of a resource, if it is known.
+/// Returns the cost per unit of work of a resource, if it is known.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>, index: usize) -> Option<Work<'a>> {
     unit_work::of(report, index).map(|it| work(&it))
 }

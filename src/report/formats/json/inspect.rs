@@ -1,4 +1,4 @@
-//! Resources with all their facts as JSON.
+//! Writes resources with all their facts as JSON.
 
 use std::collections::BTreeMap;
 

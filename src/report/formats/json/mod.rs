@@ -19,7 +19,7 @@ use crate::report::escape;
 
 pub(in crate::report) const VERSION: u32 = 1;
 
-/// A JSON document for programs, formatted so that people can read it.
+/// Returns a JSON document for programs, formatted so that people can read it.
 pub fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail. If it did, an empty report must not look clean.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
@@ -28,19 +28,19 @@ pub fn print(value: &impl Serialize) -> String {
     text
 }
 
-/// The same on one line, for programs that read JSON lines.
+/// Returns a JSON document on one line, for programs that read JSON lines.
 pub(in crate::report) fn line(value: &impl Serialize) -> String {
     let mut text = compact(value);
     text.push('\n');
     text
 }
 
-/// The same without line breaks.
+/// Returns a JSON document without line breaks.
 pub(in crate::report) fn compact(value: &impl Serialize) -> String {
     plain(serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")))
 }
 
-/// The same value, safe to show anywhere: control characters are escaped. Only strings contain such characters.
+/// Escapes control characters in JSON, so that it is safe to show anywhere. Only strings can contain such characters.
 fn plain(text: String) -> String {
     if !text.chars().any(|c| c != '\n' && escape::is_hostile(c)) {
         return text;

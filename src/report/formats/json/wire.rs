@@ -1,4 +1,4 @@
-//! JSON types that several documents share.
+//! Defines JSON types that several documents share.
 
 use serde::{Serialize, Serializer};
 
@@ -96,7 +96,7 @@ pub(in crate::report) struct WireAmountSum {
     #[serde(flatten)]
     known: WireBounds,
     whole: bool,
-    /// No maximum: the ceiling contains the expected cost of the parts without a limit.
+    /// True if there is no maximum. The ceiling then contains the expected cost of the parts without a limit.
     unlimited: bool,
     /// Resources with an unknown cost. Files and blocks that were not evaluated are in `not_judged`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -162,7 +162,7 @@ impl From<&CostChange> for WireSumChange {
 }
 
 impl WireSumChange {
-    /// For sums whose open parts are already in other sums.
+    /// Creates the JSON of a change without its open parts, because other sums already list them.
     pub(in crate::report) fn without_parts(it: &CostChange) -> WireSumChange {
         let (before, after) = (WireAmountSum::without_parts(&it.before), WireAmountSum::without_parts(&it.after));
         WireSumChange { before, after, ..it.into() }
@@ -200,7 +200,7 @@ impl WireFact {
         Self::with(report, fact, value)
     }
 
-    /// A fact whose value has another JSON type.
+    /// Returns a fact whose value has another JSON type.
     pub(super) fn with(
         report: &Report,
         fact: &inventory::Fact<FactValue>,
@@ -294,7 +294,7 @@ pub(super) struct WirePrice {
     pub(super) stranded_accelerators: WireNumber,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
-    /// No accelerator is named: the expected cost is the lowest possible one.
+    /// True if no accelerator type is named. The expected cost is then the lowest possible one.
     pub(super) accelerator_unnamed: bool,
     /// Costs that this price leaves out.
     pub(super) not_included: Vec<String>,
@@ -338,7 +338,7 @@ fn not_included(item: &BillItem) -> Vec<String> {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct WireSkipped<'a> {
     path: String,
-    /// The cause, for programs.
+    /// The cause, in the form for programs.
     kind: &'static str,
     reason: &'a str,
 }
@@ -369,7 +369,7 @@ pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<WireUn
     report.unknown_machines.iter().map(shown).collect()
 }
 
-/// Resources without a price, and why.
+/// Returns resources without a price, and why.
 pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
     let resources = report.inventory.resources.iter().zip(&report.bill.items);
     let shown = |(it, item): (&'a Resource, &'a BillItem)| {
@@ -380,7 +380,7 @@ pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<WireUnknownMac
     resources.filter_map(shown).collect()
 }
 
-/// Resources whose region is taken from a setting.
+/// Returns resources whose region is taken from a setting.
 pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
     let shown = |(it, cause): (&'a Resource, &'a str)| {
         let at = report.paths.locate(report.sources, it.span);
@@ -485,7 +485,7 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<WireResource<'a>> {
     all.into_iter().flatten().collect()
 }
 
-/// One entry of the list.
+/// Returns the JSON of one resource.
 pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<WireResource<'a>> {
     let it = report.resource(Some(id))?;
     let at = report.paths.locate(report.sources, it.span);
@@ -512,12 +512,12 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
     })
 }
 
-/// The Terraform root of the resource, which distinguishes equal addresses.
+/// Returns the Terraform root of the resource, which distinguishes equal addresses.
 pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
-/// The deployment of the resource.
+/// Returns the deployment of the resource.
 pub(super) fn run(resource: &Resource) -> Option<&str> {
     resource.run.as_ref().map(inventory::RunId::as_str)
 }
@@ -626,7 +626,7 @@ pub(in crate::report) struct Totals {
     unnamed: Unnamed,
     /// The cost that is based on outdated prices.
     stale: usize,
-    /// Excluded from the total.
+    /// The cost that is excluded from the total, by reason.
     apart: Vec<Apart>,
 }
 

@@ -1,4 +1,4 @@
-//! The bill as a table for a terminal.
+//! Writes the bill as a table for a terminal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ use crate::report::views::money::{mark_of, role_heading};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
 use crate::report::{Most, Report, ReportStyle, Sort, escape};
 
-/// The bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for them.
+/// Returns the bill: a table of machines and a table of pods, sorted by cost or path, in groups if the style asks for
+/// them.
 pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", cost_line(report));
@@ -110,7 +111,7 @@ fn units(text: &mut String, report: &Report, style: ReportStyle) {
 }
 
 fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
-    // Months first, then runs, then hours.
+    // Costs per month come first, then costs per run, then costs per hour.
     let money = |item: &BillItem| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
     let path = |it: &Resource| report.sources.path(report.sources.origin(it.span).file);
     lines.sort_by(|a, b| match by {

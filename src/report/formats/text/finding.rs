@@ -1,4 +1,4 @@
-//! One finding for a terminal, with its lines.
+//! Writes one finding for a terminal, with its lines.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,10 +16,10 @@ use crate::report::{Report, ReportStyle, ShownPaths, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, FileId, SourceFiles};
 
-/// The most related lines of one finding.
+/// The maximum number of related lines of one finding.
 const MOST_RELATED: usize = 5;
 
-/// What a report has already printed and does not repeat.
+/// The parts that a report has already printed and does not repeat.
 #[derive(Default)]
 pub(in crate::report) struct AlreadyPrinted {
     /// Resources whose cost is printed.
@@ -30,7 +30,7 @@ pub(in crate::report) struct AlreadyPrinted {
 }
 
 impl AlreadyPrinted {
-    /// Whether another finding already printed the line of this one and named its resource.
+    /// Returns true if an earlier finding already printed this finding's line and named its resource.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
         self.places.contains(&(place.file, report.sources.line(place)))
@@ -58,7 +58,7 @@ impl FindingRenderer {
         FindingRenderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
-    /// A finding; `others` are repeats elsewhere. The cost of a resource is printed once.
+    /// Writes a finding. `others` contains its repeats in other places. The cost of a resource is printed once.
     pub(in crate::report) fn finding(
         &self,
         text: &mut String,
@@ -111,7 +111,7 @@ impl FindingRenderer {
         text.push('\n');
     }
 
-    /// A message about the input or the configuration.
+    /// Writes a message about the input or the configuration.
     pub(in crate::report) fn diagnostic(
         &self,
         text: &mut String,
@@ -167,7 +167,7 @@ impl FindingRenderer {
     }
 }
 
-/// A finding about a line that is already printed above.
+/// Writes a finding about a line that is already printed above.
 fn brief(text: &mut String, block: &Block, is_plain: bool) {
     let mark = match block.level {
         Level::Error => "×",
@@ -181,7 +181,7 @@ fn brief(text: &mut String, block: &Block, is_plain: bool) {
     }
 }
 
-/// The Terraform root, if it is not the directory of the finding: several roots can call a module.
+/// Returns the Terraform root, if it is not the directory of the finding: several roots can call a module.
 fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
     let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
     let root = resource.root.as_deref()?;
@@ -193,7 +193,7 @@ fn shown_help(help: &str) -> String {
     escape::shortened(&escape::harmless(help), 2_000)
 }
 
-/// The cost of the resource, and the saving of the finding.
+/// Returns the cost of the resource, and the saving of the finding.
 fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
     let costs =
         finding.resource.filter(|_| with_cost).and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));

@@ -1,4 +1,4 @@
-//! A line of a file with a marked place, even from a large file.
+//! Writes a line of a file with a marked place, even from a large file.
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
@@ -6,7 +6,7 @@ use crate::report::ShownPaths;
 use crate::report::escape;
 use crate::source::{FilePosition, SourceFiles, Span};
 
-/// The most bytes of a line around the marked place.
+/// The maximum number of bytes of a line around the marked place.
 const WIDEST: usize = 160;
 
 /// The line of a place, cut to a readable width. miette would search the whole file for each place.
@@ -41,7 +41,7 @@ impl Snippet {
         Snippet { path: escape::one_line(&location.path), text, first_line: line, place, line, column }
     }
 
-    /// The first line of a place without context.
+    /// Returns the first line of a place without context.
     fn of_place(place: &str, location: &FilePosition) -> Snippet {
         let line = place.lines().next().unwrap_or_default();
         let text = escape::harmless(cut(line, 0, WIDEST).0);
@@ -51,13 +51,13 @@ impl Snippet {
 }
 
 impl Snippet {
-    /// The place in words, with its line: `main.tf:3: instance_type = "p5.48xlarge"`.
+    /// Returns the place in words, with its line: `main.tf:3: instance_type = "p5.48xlarge"`.
     pub(super) fn place_and_line(&self) -> String {
         let line = self.text.lines().nth(self.line.saturating_sub(self.first_line)).unwrap_or_default();
         format!("{}:{}: {}", self.path, self.line, line.trim())
     }
 
-    /// The place, if the content of the file is unknown.
+    /// Returns the place, if the content of the file is unknown.
     pub(super) fn place_of_unknown_text(&self) -> Option<String> {
         let is_blank = self.text.trim().is_empty();
         is_blank.then(|| format!("{}:{}:{}", self.path, self.line, self.column))
@@ -72,7 +72,7 @@ impl SourceCode for Snippet {
         _after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let name = self.path.clone();
-        // Without context, only line and column are needed.
+        // If no context is requested, only line and column are needed.
         Ok(Box::new(if before == 0 {
             MietteSpanContents::new_named(name, &[], *span, self.line - 1, self.column - 1, 1)
         } else {
@@ -98,7 +98,7 @@ fn line_end(text: &str, from: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
 }
 
-/// At most `most` bytes of a line around `at`, and how many bytes before them were left out.
+/// Returns at most `most` bytes of a line around `at`, and how many bytes before them were left out.
 fn cut(line: &str, at: usize, most: usize) -> (&str, usize) {
     if line.len() <= most {
         return (line, 0);

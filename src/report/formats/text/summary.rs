@@ -1,4 +1,4 @@
-//! The summary below the findings: totals, causes, prices and their age.
+//! Writes the summary below the findings: totals, causes, prices and their age.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,10 +18,10 @@ use crate::report::views::{coverage, excluded};
 use crate::report::{EntryDetail, Most, Report, ReportStyle, escape};
 use crate::rules::{Finding, Safety};
 
-/// At most this many causes are listed; the rest is a count.
+/// The limit on causes that are listed. The rest is only counted.
 const MOST_CAUSES: usize = 5;
 
-/// At most this many reasons for unread files are on the first screen.
+/// The limit on reasons for unread files on the first screen.
 const MOST_REASONS: usize = 2;
 
 /// The first lines: the cost, the possible savings, and what was not evaluated.
@@ -35,7 +35,7 @@ pub(super) fn top(text: &mut String, report: &Report, style: ReportStyle) {
     text.push('\n');
 }
 
-/// The heading of a group: its name, how many findings, and what they save.
+/// Returns the heading of a group: its name, how many findings, and what they save.
 pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style: ReportStyle) -> String {
     let best = best_of(report, findings.iter().map(|it| &it.finding).filter(|it| it.saves.is_some()));
     let saved: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
@@ -80,7 +80,7 @@ pub(super) fn write(text: &mut String, report: &Report, style: ReportStyle) {
     text.push_str(&Scorecard::new(report).text());
 }
 
-/// The same in a few lines: the counts, and the command or option that lists everything.
+/// Lists what was not evaluated in a few lines: the counts, and the command or option that lists everything.
 fn in_short(text: &mut String, report: &Report) {
     let mut parts = Vec::new();
     let mut part = |n: usize, words: fn(usize) -> String| {
@@ -161,7 +161,8 @@ fn measured(text: &mut String, report: &Report) {
     }
 }
 
-/// Resources of which the total counts another version: the base of an overlay, alternatives.
+/// Returns lines about resources that the total does not count because it counts another version: the base of an
+/// overlay, alternatives.
 fn versions(report: &Report) -> Vec<String> {
     let place = |span| {
         let at = report.paths.locate(report.sources, span);
@@ -174,7 +175,8 @@ fn versions(report: &Report) -> Vec<String> {
     report.inventory.resources.iter().filter_map(shown).collect()
 }
 
-/// What the bill leaves out: costs that gpulint found and cannot price, then costs that no file contains.
+/// Returns lines about costs that the bill does not contain: costs that gpulint found and cannot price, then costs
+/// that no file contains.
 fn not_included(report: &Report) -> Vec<String> {
     let mut all = Vec::new();
     let items = || report.bill.items.iter();
@@ -191,7 +193,7 @@ fn not_included(report: &Report) -> Vec<String> {
     all
 }
 
-/// The volumes and file systems that resources use and that are billed separately, the first ones by name.
+/// Returns the volumes and file systems that resources use and that are billed separately, the first ones by name.
 fn volumes(report: &Report) -> Option<String> {
     const MOST_NAMED: usize = 3;
     let resources = report.inventory.resources.iter().filter(|it| it.is_added());
@@ -210,13 +212,13 @@ fn volumes(report: &Report) -> Option<String> {
     }
 }
 
-/// The number of findings of each level, the possible savings, and what was not evaluated.
+/// Returns the number of findings of each level, the possible savings, and what was not evaluated.
 pub(in crate::report) fn headline(report: &Report) -> String {
     let open = judged::in_short(report).map(|it| format!("; {it}")).unwrap_or_default();
     format!("{}{open}", found(report))
 }
 
-/// The number of findings of each level, and the possible savings.
+/// Returns the number of findings of each level, and the possible savings.
 pub(in crate::report) fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
@@ -249,8 +251,8 @@ pub(in crate::report) fn found(report: &Report) -> String {
     format!("{found}{accepted}{saved}{}", apart.concat())
 }
 
-/// The saving if every finding is fixed: `~$386/month`, `$386/month ($1,003 if everything runs)`. The second amount appears if
-/// a finding saves money only then.
+/// Returns the saving if every finding is fixed: `~$386/month`, `$386/month ($1,003 if everything runs)`. The second
+/// amount appears if a finding saves money only then.
 fn savings(report: &Report, per: Period) -> Option<String> {
     let (now, full) = (best_savings(report), best_at_full_scale(report));
     let of_per = |best: &BTreeMap<_, &Finding>, amount: fn(MoneyRange) -> Money| -> Money {
@@ -302,7 +304,7 @@ fn bill(text: &mut String, report: &Report, style: ReportStyle) {
     text.push_str(&table.print_within(style.columns));
 }
 
-/// The reasons why the cost of counted resources is an estimate.
+/// Returns the reasons why the cost of counted resources is an estimate.
 pub(in crate::report) fn estimated(report: &Report) -> impl Iterator<Item = String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     items.filter_map(|(_, item)| item.estimate().map(str::to_owned))
@@ -328,7 +330,7 @@ fn with_estimate(n: usize) -> String {
     format!("{} with an estimated price (~)", counted(n, "resource"))
 }
 
-/// A heading with the number of causes, then the most frequent ones.
+/// Returns a heading with the number of causes, then the most frequent ones.
 fn causes(text: &mut String, causes: Vec<String>, heading: fn(usize) -> String) {
     if causes.is_empty() {
         return;

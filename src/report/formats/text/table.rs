@@ -1,4 +1,4 @@
-//! Tables with aligned columns.
+//! Writes tables with aligned columns.
 
 use std::ops::Range;
 
@@ -27,12 +27,13 @@ impl TextTable {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// Empty without rows.
+    /// Returns the table as a string; empty if it has no rows.
     pub(in crate::report) fn print(&self) -> String {
         self.print_within(None)
     }
 
-    /// The same for a limited width: a row that does not fit continues on the next line, at the same column in all rows.
+    /// Returns the table for a limited width. A row that does not fit continues on the next line, at the same column
+    /// in all rows.
     pub(in crate::report) fn print_within(&self, columns: Option<usize>) -> String {
         if self.rows.len() < 2 {
             return String::new();
@@ -69,7 +70,7 @@ impl TextTable {
     }
 }
 
-/// The columns of each line.
+/// Returns the columns of each line.
 fn parts(widths: &[usize], most: usize) -> Vec<Range<usize>> {
     let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
     for (column, width) in widths.iter().enumerate() {

@@ -12,9 +12,9 @@ use crate::catalog::Money;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blame<'a> {
     pub holding: &'a Holding,
-    /// The change since which the cost is the same; none if that was before the history begins.
+    /// The last change of the cost; `None` if that was before the history begins.
     pub since: Option<BlamedCommit<'a>>,
-    /// The change that first added it.
+    /// The change that first added the resource.
     pub added: Option<BlamedCommit<'a>>,
 }
 
@@ -34,11 +34,11 @@ pub struct BlamedCommit<'a> {
 struct Brought<'a> {
     added: Option<BlamedCommit<'a>>,
     since: Option<BlamedCommit<'a>>,
-    /// The last known cost while the cost is unknown.
+    /// The last known cost, as long as the cost is unknown.
     lost: Option<Lost<'a>>,
 }
 
-/// The cost before it became unknown, and the time.
+/// The cost of a resource before it became unknown, and the time of that change.
 #[derive(Clone, Copy)]
 struct Lost<'a> {
     holding: &'a Holding,
@@ -47,7 +47,7 @@ struct Lost<'a> {
 
 type Key = (Option<String>, String);
 
-/// Every resource in today's total, the most expensive first.
+/// Returns every resource in today's total, the most expensive first.
 pub fn blame(history: &CostHistory) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
     let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();
@@ -117,7 +117,8 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a CostHistory
     }
 }
 
-/// The commit that first declared a resource whose cost became known later; none if that was before the history begins.
+/// Returns the commit that first declared a resource whose cost became known later; none if that was before the
+/// history begins.
 fn first_declared<'a>(
     history: &'a CostHistory,
     step: &'a CostStep,
@@ -139,7 +140,7 @@ fn first_declared<'a>(
     let (commit, between) = if is_declared {
         (&point.commit, point.passed_over)
     } else {
-        // A file that was not read may have contained it from any of these commits on.
+        // An unread file may have contained the resource since any of these commits.
         (&history.points.get(step.to)?.commit, point.passed_over + commits(first, step.to))
     };
     Some(BlamedCommit { commit, by: None, between, delta: None })

@@ -1,4 +1,5 @@
-//! The cost of a tree at each commit of a branch, at the prices of one day: the input of all formats of `gpulint history`.
+//! Computes the cost of a tree at each commit of a branch, at the prices of one day: the input of all formats of
+//! `gpulint history`.
 
 mod blame;
 mod point;
@@ -23,7 +24,7 @@ use crate::source::Date;
 
 /// The cost of a tree over its commits, from the oldest to the newest.
 pub struct CostHistory {
-    /// The name of what the history is about.
+    /// The name of the history's subject.
     pub title: Option<String>,
     pub points: Vec<HistoryPoint>,
     pub steps: Vec<CostStep>,
@@ -32,7 +33,7 @@ pub struct CostHistory {
     pub every: HistoryInterval,
     /// The commits in this time, evaluated or not.
     pub commits: usize,
-    /// The first point is the first commit of the repository, which added all its resources.
+    /// True if the first point is the first commit of the repository, which added all its resources.
     pub from_the_first: bool,
     /// The origin of the settings and rules for all points.
     pub settings_of: String,
@@ -45,17 +46,17 @@ pub struct CostHistory {
 }
 
 impl CostHistory {
-    /// The newest point whose cost is known.
+    /// Returns the newest point whose cost is known.
     pub fn newest(&self) -> Option<(&HistoryPoint, &Arc<Snapshot>)> {
         self.points.iter().rev().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The oldest point whose cost is known.
+    /// Returns the oldest point whose cost is known.
     pub fn oldest(&self) -> Option<(&HistoryPoint, &Arc<Snapshot>)> {
         self.points.iter().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The points whose cost is unknown, with the reason.
+    /// Returns the points whose cost is unknown, with the reason.
     pub fn gaps(&self) -> impl Iterator<Item = (&HistoryPoint, &str)> {
         self.points.iter().filter_map(|point| match &point.state {
             PointState::Gap(why) => Some((point, why.as_str())),

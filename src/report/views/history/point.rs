@@ -1,4 +1,4 @@
-//! One commit of a history, and its state.
+//! Defines one commit of a history, and its state.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub struct BranchCommit {
 }
 
 impl BranchCommit {
-    /// The short name of the commit.
+    /// Returns the short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }
@@ -94,12 +94,12 @@ fn shortened(id: &str) -> &str {
 }
 
 impl Commit {
-    /// The day in UTC.
+    /// Returns the day in UTC.
     pub fn date(&self) -> Date {
         Date::from_unix_days(self.time.div_euclid(86_400)).unwrap_or_default()
     }
 
-    /// The short name of the commit.
+    /// Returns the short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }

@@ -1,4 +1,4 @@
-//! The cost of one state of a tree in compact form: the content of a history point, also in the cache.
+//! Defines a compact form of the cost of one state of a tree, which history points contain and the cache stores.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -73,7 +73,7 @@ pub struct Snapshot {
     pub accelerators_requested: f64,
     /// Resources without a price.
     pub unpriced: usize,
-    /// By rule; suppressed findings do not count.
+    /// The number of findings for each rule. Suppressed findings do not count.
     pub findings: Vec<RuleCount>,
     /// The possible monthly saving: the largest of each resource.
     pub saves: SnapshotAmount,
@@ -146,12 +146,12 @@ pub struct Holding {
     pub accelerators: Option<f64>,
     /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
-    /// None if the number of runs is unknown, or without a price.
+    /// The monthly cost; `None` if the number of runs or the price is unknown.
     pub monthly: Option<SnapshotAmount>,
     /// The period of `amount`: `month`, `run` or `hour`.
     pub per: String,
     pub amount: Option<SnapshotAmount>,
-    /// Why there is no price.
+    /// The reason why the resource has no price.
     pub unpriced: Option<String>,
     /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
@@ -164,7 +164,8 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// Whether a file of that path may contain it: both have one folder, or the file belongs to its root.
+    /// Returns true if a file at this path may contain the resource: both are in one folder, or the file belongs to
+    /// its root.
     fn is_of(&self, path: &str) -> bool {
         let folder = parent(path);
         let of_run = |run: &str| {
@@ -209,7 +210,7 @@ impl Holding {
         }
     }
 
-    /// The known monthly cost, and the unknown part.
+    /// Returns the known monthly cost, and the unknown part.
     fn cost(&self, place: usize) -> CostSum {
         let part = |(cause, why): &(String, String)| OpenPart {
             of: self.address.as_str().into(),
@@ -221,12 +222,12 @@ impl Holding {
         CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
     }
 
-    /// True if the cost is known, per month or per run.
+    /// Returns true if the cost is known, per month or per run.
     pub fn is_known(&self) -> bool {
         self.monthly.is_some() || self.amount.is_some()
     }
 
-    /// Whether it is the same resource with the same cost, wherever it is defined.
+    /// Returns true if both are the same resource with the same cost, even if they are defined in different places.
     pub fn costs_as(&self, other: &Holding) -> bool {
         (&self.machine, &self.accelerator, self.accelerators, self.count)
             == (&other.machine, &other.accelerator, other.accelerators, other.count)
@@ -234,12 +235,12 @@ impl Holding {
                 == (other.monthly, &other.per, other.amount, other.is_rented)
     }
 
-    /// True if a part of its cost is unknown.
+    /// Returns true if a part of its cost is unknown.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// The expected number of accelerators of all its machines or pods.
+    /// Returns the expected number of accelerators of all its machines or pods.
     pub fn expected_accelerators(&self) -> f64 {
         let [_, expected, _] = self.count.unwrap_or_default();
         self.accelerators.unwrap_or_default() * expected
@@ -253,7 +254,7 @@ impl Snapshot {
         resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
         let accelerators = |is_rented| {
             let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
-            // The sum of nothing can be negative zero.
+            // The sum of an empty list can be negative zero.
             rounded(counted.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
         };
         let savings = best_savings(report).into_values().filter(|it| it.per == Period::Month);
@@ -277,22 +278,22 @@ impl Snapshot {
         }
     }
 
-    /// The slices of each cut, the most expensive first.
+    /// Returns the slices of each cut, the most expensive first.
     pub fn slices(&self, cut: Cut) -> &[SnapshotSlice] {
         self.cuts.iter().find(|it| it.cut == cut.name()).map_or(&[], |it| &it.slices)
     }
 
-    /// The monthly cost of machines.
+    /// Returns the monthly cost of machines.
     pub fn rented(&self) -> CostSum {
         self.sum(*self.rented, |it| it.is_rented)
     }
 
-    /// The monthly cost of pods.
+    /// Returns the monthly cost of pods.
     pub fn requested(&self) -> CostSum {
         self.sum(*self.requested, |it| !it.is_rented)
     }
 
-    /// The monthly cost of both, with each dollar counted once.
+    /// Returns the monthly cost of both, with each dollar counted once.
     pub fn combined(&self) -> CostSum {
         self.sum(*self.combined, |_| true)
     }
@@ -316,7 +317,7 @@ impl Snapshot {
         CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
     }
 
-    /// The known monthly cost of machines and pods in the total.
+    /// Returns the known monthly cost of machines and pods in the total.
     pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool + Clone) -> MoneyRange {
         together(self.added().filter(move |it| counts(it)).filter_map(|it| {
             Some(MonthOf {
@@ -329,7 +330,7 @@ impl Snapshot {
         }))
     }
 
-    /// The expected number of accelerators, each counted once: pods on counted machines add none.
+    /// Returns the expected number of accelerators, each counted once: pods on counted machines add none.
     pub fn accelerators(&self) -> f64 {
         self.accelerators_of(|_| true)
     }
@@ -339,12 +340,12 @@ impl Snapshot {
         rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
     }
 
-    /// Whether an unevaluated entry may be a resource of that address.
+    /// Returns true if an unevaluated entry may be the resource with this address.
     pub fn may_hide(&self, it: &Holding) -> bool {
         self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
     }
 
-    /// Whether a resource of that address exists and was not evaluated.
+    /// Returns true if a resource with this address exists and was not evaluated.
     pub(super) fn declares(&self, it: &Holding) -> bool {
         let within = |open: &SnapshotUnjudged| {
             let rest = open.address.as_ref().and_then(|own| it.address.strip_prefix(&**own));
@@ -353,7 +354,7 @@ impl Snapshot {
         self.not_judged.iter().any(within)
     }
 
-    /// The resources in the total.
+    /// Returns the resources in the total.
     pub fn added(&self) -> impl Iterator<Item = &Holding> + Clone {
         self.resources.iter().filter(|it| it.is_added)
     }
@@ -362,7 +363,7 @@ impl Snapshot {
         self.findings.iter().map(|it| it.findings).sum()
     }
 
-    /// Whether both states have the same bill.
+    /// Returns true if both states have the same bill.
     pub fn costs_the_same(&self, other: &Snapshot) -> bool {
         (self.rented, self.requested, self.combined) == (other.rented, other.requested, other.combined)
             && self.unpriced == other.unpriced

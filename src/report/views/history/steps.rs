@@ -1,4 +1,4 @@
-//! The difference between two states: added, removed, changed and moved resources.
+//! Computes the difference between two states: added, removed, changed and moved resources.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -31,14 +31,14 @@ pub enum CostStepKind {
     Changed,
     /// The same resource with another name or deployment.
     Moved,
-    /// Its cost was unknown before: it was not added.
+    /// The cost was unknown before, so the resource was not added.
     BecameKnown,
-    /// Its cost is unknown now: it was not removed.
+    /// The cost is unknown now, so the resource was not removed.
     NoLongerKnown,
 }
 
 impl CostStepKind {
-    /// The name for programs.
+    /// Returns the name for programs.
     pub fn word(self) -> &'static str {
         match self {
             CostStepKind::BecameKnown => "became-known",
@@ -47,7 +47,7 @@ impl CostStepKind {
         }
     }
 
-    /// The words before an address.
+    /// Returns the words before an address.
     pub fn name(self) -> &'static str {
         match self {
             CostStepKind::Added => "added",
@@ -71,7 +71,7 @@ pub struct StepChange {
 }
 
 impl CostStep {
-    /// The commit of the merged branch that made the largest change.
+    /// Returns the commit of the merged branch that made the largest change.
     pub fn by(&self) -> Option<&BranchCommit> {
         self.changes.first()?.by.as_ref()
     }
@@ -82,7 +82,7 @@ impl StepChange {
         self.after.as_ref().or(self.before.as_ref()).map_or("", |it| &it.address)
     }
 
-    /// The increase of the monthly cost; none if one of the states does not know it.
+    /// Returns the increase of the monthly cost; none if one of the states does not know it.
     pub fn delta(&self) -> Money {
         match self.kind {
             CostStepKind::BecameKnown | CostStepKind::NoLongerKnown => Money::ZERO,
@@ -90,12 +90,12 @@ impl StepChange {
         }
     }
 
-    /// The known monthly cost before the step.
+    /// Returns the known monthly cost before the step.
     pub fn known_before(&self) -> Money {
         monthly(self.before.as_ref())
     }
 
-    /// The known monthly cost after the step.
+    /// Returns the known monthly cost after the step.
     pub fn known_after(&self) -> Money {
         monthly(self.after.as_ref())
     }
@@ -119,7 +119,7 @@ pub(super) fn by_key(snapshot: &Snapshot) -> BTreeMap<HoldingKey<'_>, &Holding> 
     all
 }
 
-/// The steps between each known point and the next one.
+/// Returns the steps between each known point and the next one.
 pub fn steps(points: &[HistoryPoint], from_the_first: bool) -> Vec<CostStep> {
     let nothing = Snapshot::default();
     let mut steps = Vec::new();
@@ -160,7 +160,7 @@ fn step(before: &Snapshot, after: &Snapshot) -> CostStep {
     }
 }
 
-/// The change of the combined total between two states.
+/// Returns the change of the combined total between two states.
 pub(in crate::report) fn course(before: &Snapshot, after: &Snapshot) -> CostChange {
     step(before, after).combined
 }
@@ -193,7 +193,7 @@ impl StepSums<'_> {
         .use_expected_without_maximum()
     }
 
-    /// The difference of the cost that both states know.
+    /// Returns the difference of the cost that both states know.
     fn accelerators(&self) -> f64 {
         let lost = self.of_kind(CostStepKind::NoLongerKnown, |it| it.before.as_ref());
         let gained = self.of_kind(CostStepKind::BecameKnown, |it| it.after.as_ref());
@@ -239,7 +239,7 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
     changes
 }
 
-/// The change of a resource that both states have.
+/// Returns the change of a resource that both states have.
 fn became(was: &Holding, is: &Holding) -> CostStepKind {
     match (was.is_known(), is.is_known()) {
         (false, true) => CostStepKind::BecameKnown,
@@ -279,7 +279,7 @@ fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     moved
 }
 
-/// What two equal resources have in common.
+/// Returns a string that is equal for two equal resources.
 fn signature(it: &Holding, called: &str) -> String {
     let what = (&it.kind, &it.machine, &it.accelerator, it.accelerators, it.count);
     format!("{called:?} {what:?} {:?}", (it.monthly, &it.per, it.amount, it.is_rented))

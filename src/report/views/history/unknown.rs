@@ -6,8 +6,8 @@ use super::CostHistory;
 use super::snapshot::{Holding, Snapshot};
 use super::steps::{CostStep, CostStepKind, by_key};
 
-/// Whether each point lacks the cost of a resource that earlier or later points know. A total without that resource is neither a
-/// decrease nor an increase.
+/// Returns whether each point lacks the cost of a resource that earlier or later points know. A total without that
+/// resource is neither a decrease nor an increase.
 pub(in crate::report) fn unknown_points(history: &CostHistory) -> Vec<bool> {
     let lost = by_place(history, CostStepKind::NoLongerKnown, |step| Some(step.to));
     let gained = by_place(history, CostStepKind::BecameKnown, |step| step.from);
@@ -20,7 +20,7 @@ pub(in crate::report) fn unknown_points(history: &CostHistory) -> Vec<bool> {
 
 type Places<'a> = BTreeMap<usize, Vec<&'a Holding>>;
 
-/// The last known resources of steps of one kind, by the point at which each is unknown.
+/// Returns the last known resources of steps of one kind, by the point at which each is unknown.
 fn by_place(history: &CostHistory, kind: CostStepKind, place: impl Fn(&CostStep) -> Option<usize>) -> Places<'_> {
     let mut places = Places::new();
     for step in &history.steps {

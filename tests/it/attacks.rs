@@ -129,8 +129,8 @@ spec:
     assert!(said.all.contains("acme/legal needs 18.2 GiB"), "{}", said.all);
     for (text, wrong) in [
         ("{\n\"hidden_size\": []}", "legal/config.json:2: `hidden_size` must be a number"),
-        ("{\n\n\"hidden_size\": 1e999}", "legal/config.json:3: this is not valid JSON"),
-        (&*"[".repeat(300_000), "legal/config.json:1: this is not valid JSON"),
+        ("{\n\n\"hidden_size\": 1e999}", "legal/config.json:3: the file is not valid JSON"),
+        (&*"[".repeat(300_000), "legal/config.json:1: the file is not valid JSON"),
     ] {
         write(&here, &[("legal/config.json", text)]);
         let said = gpulint(&here, &["check"]);

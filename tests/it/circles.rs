@@ -232,7 +232,7 @@ fn imports_are_taken_apart() {
         flattened(tree).into_iter().map(|(path, name)| format!("{} as {name}", path.join("::"))).collect()
     };
     assert_eq!(shown("a::{b, c::d as e, f::{self, g}}"), ["a::b as b", "a::c::d as e", "a::f as f", "a::f::g as g"]);
-    assert_eq!(shown("super::x::Y"), ["super::x::Y"]);
+    assert_eq!(shown("super::x::Y"), ["super::x::Y as Y"]);
     let text = "use a::b;\npub(in crate::c) fn d() { e::f(g::H::new()) }\n";
     let paths: Vec<String> = written_paths(&without_uses(text)).iter().map(|it| it.join("::")).collect();
     assert_eq!(paths, ["e::f", "g::H::new"]);

@@ -390,7 +390,7 @@ fn bad_arguments_are_told_with_what_to_do() {
         ("explain", json!({ "what": "--fix" }), "no rule or resource"),
         ("what_if", json!({ "on": ["google_container_node_pool.l4"] }), "--set"),
         ("what_if", json!({ "on": ["google_container_node_pool.l5"], "set": { "count": 2 } }), "did you mean"),
-        ("what_if", json!({ "on": ["x"], "set": { "count": [1] } }), "a text, a number, true or false"),
+        ("what_if", json!({ "on": ["x"], "set": { "count": [1] } }), "a string, a number, true or false"),
         ("what_if", json!({ "on": ["x"], "case": [{ "name": "a" }] }), "needs `name` and `set`"),
     ];
     for (tool, arguments, expected) in cases {

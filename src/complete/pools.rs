@@ -53,8 +53,8 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: Vendor<'_>) {
     }
 }
 
-/// If one pod runs on each node, returns the number of nodes: of the matched pool, and of other pools in the same place
-/// that can host the pod.
+/// Returns the number of nodes for a workload with one pod on each node: those of the matched pool, and of other pools
+/// in the same place that can host the pod.
 fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> Option<Fact<Range>> {
     let (pool, pod) = (&inventory.resources[joined], &inventory.resources[pod]);
     if pod.flag(Key::OnEachNode) != Some(true) || !matches!(pod.count, Fact::Unknown(_)) {

@@ -46,7 +46,8 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
     pair_twins(inventory, &directories);
 }
 
-/// A controller setting applies to the resources in its folder, in the folders below and in the folders above.
+/// Applies the settings of controllers to a resource. A setting applies to its folder, to the folders below and to the
+/// folders above.
 fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &str, Span)], sources: &Sources) {
     let is_around = |folder: &str| folder == directory || is_below(folder, directory) || is_below(directory, folder);
     let told = |wanted: Sign| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));

@@ -72,7 +72,8 @@ fn tell(suppression: &Suppression, counts: &[usize], grounds: &Grounds, complain
     }
 }
 
-/// A rule about changes reports nothing without a comparison, so its suppressions may still be needed.
+/// Returns true if a suppression may still be needed, because a rule about changes reports nothing without a
+/// comparison.
 fn waits_for_a_change(grounds: &Grounds, rule: &str) -> bool {
     grounds.rules.page(rule).is_some_and(|page| page.looks_at == LooksAt::Change)
 }

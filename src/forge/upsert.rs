@@ -159,7 +159,7 @@ fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Poste
     Ok(CommentOutcome::Created { url: posted.url })
 }
 
-/// If the host cannot hide comments, one line of the old comment stays.
+/// Hides an old comment. If the host cannot hide comments, one line of the old comment stays.
 fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
     let style = if old.body.starts_with('[') { Style::LinkDefinition } else { Style::HtmlComment };
     let hidden = host.hide(old)?;

@@ -134,8 +134,8 @@ impl Level {
         }
     }
 
-    /// The word `test` in a parent's name describes its place, and in an image's name how the image was built. Neither
-    /// counts.
+    /// Returns true if a word in this place counts. The word `test` does not in a parent's name, where it describes
+    /// the place, nor in an image's name, where it describes how the image was built.
     fn hears(self, word: &str) -> bool {
         self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
     }
@@ -185,7 +185,7 @@ fn purpose_of_word(word: &str) -> Option<Purpose> {
     })
 }
 
-/// Two words can have one meaning together: batch inference is batch work, and a training batch is training.
+/// Returns the purpose that two words mean together: batch inference is batch work, and a training batch is training.
 fn joint(purposes: &[Purpose]) -> Option<Purpose> {
     match purposes {
         [one] => Some(*one),

@@ -398,7 +398,7 @@ fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlis
     of_unknown_kind.filter(|it| !has_pods(it)).collect()
 }
 
-/// Built-in kinds of Kubernetes request machines only through pods.
+/// Returns whether the kind is not built into Kubernetes. Built-in kinds request machines only through pods.
 fn is_custom(group: &str) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }

@@ -155,7 +155,7 @@ impl<'r> RowIndex<'r> {
     }
 }
 
-/// Kinds that are measured outside of Kubernetes.
+/// Returns true for a kind that is measured outside of Kubernetes.
 fn is_machine(kind: &str) -> bool {
     matches!(kind, "Instance" | "NodeGroup" | "NodePool" | "Endpoint" | "Notebook" | "Machine")
 }

@@ -68,7 +68,7 @@ fn replaced(c: char) -> char {
     }
 }
 
-/// Control characters, characters that change the direction of text, and invisible characters.
+/// Returns true for control characters, characters that change the direction of text, and invisible characters.
 pub(super) fn is_hostile(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');

@@ -117,7 +117,7 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
     }
 }
 
-/// Errors in the input or the configuration, for people.
+/// Returns the errors in the input or the configuration, for people.
 pub fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
     formats::text::diagnostics(sources, paths, all, style)
 }

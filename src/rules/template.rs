@@ -172,7 +172,7 @@ impl MessageTemplate {
 }
 
 impl Rendered {
-    /// An expected amount of zero may still have a maximum, which is written as "up to".
+    /// Writes an amount. An expected amount of zero may still have a maximum, which is written as "up to".
     fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
         let most = most.filter(|it| *it > 0.0);

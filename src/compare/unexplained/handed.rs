@@ -117,7 +117,8 @@ impl Taken {
         names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
     }
 
-    /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
+    /// Finds a passed value in a part of the tree without accelerators. There, the name of the variable itself must be
+    /// about numbers.
     fn far(&self, line: Line, file: &Changed) -> Option<String> {
         let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
         Some(format!("the variable `{name}`"))

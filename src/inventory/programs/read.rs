@@ -148,8 +148,8 @@ impl FoundFacts {
         }
     }
 
-    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` contains precision and parallelism; other profiles are only
-    /// identifiers.
+    /// Reads precision and parallelism from a profile such as `tensorrt_llm-h100-fp8-tp4-pp1-throughput`. Other
+    /// profiles are only identifiers.
     fn profile(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let number = |part: &str, prefix: &str| part.strip_prefix(prefix)?.parse::<u32>().ok();
         for part in token.text.to_ascii_lowercase().split('-') {
@@ -163,7 +163,7 @@ impl FoundFacts {
         }
     }
 
-    /// `llama3_1/70B_qlora_single_device`: the name of a recipe contains method and sharding.
+    /// Reads method and sharding from the name of a recipe: `llama3_1/70B_qlora_single_device`.
     fn recipe(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let lower = token.text.to_ascii_lowercase();
         let method = ["qlora", "lora", "full", "pretrain"].into_iter().find(|word| lower.contains(word));

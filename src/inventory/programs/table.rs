@@ -363,7 +363,7 @@ fn target(name: &str) -> Option<DeclaredTarget> {
     }))
 }
 
-/// `precision=nf4 method=qlora`
+/// Parses assignments of facts: `precision=nf4 method=qlora`.
 fn assignments(text: &str) -> Vec<(Key, String)> {
     let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
     pairs.filter_map(|(key, value)| Some((Key::named(key)?, value.to_owned()))).collect()

@@ -240,7 +240,7 @@ fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<
     Fact::Unknown(Unknown { span: condition.span, why: why.into(), candidates })
 }
 
-/// A pool that uses spot or on demand, depending on availability, has its own purchase option.
+/// Returns the purchase option. A pool that uses spot or on demand, depending on availability, has its own option.
 fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
     let has = |purchase| values.iter().any(|(fact, _)| Purchase::said_by(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);

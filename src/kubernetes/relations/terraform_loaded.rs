@@ -75,7 +75,8 @@ impl Decoded {
         several
     }
 
-    /// If several resources share a place, only the one with the name of the loaded manifest is the same.
+    /// Returns whether Terraform loads this resource. If several resources share a place, only the one with the name
+    /// of the loaded manifest is the same.
     fn holds(&self, resource: &Resource, twins: &HashSet<(FileId, u32)>) -> bool {
         let Some((place, askers)) = self.place(resource) else { return false };
         !twins.contains(place) || askers.contains(&resource.address)

@@ -60,7 +60,7 @@ fn value(constant: &Constant) -> Value {
     }
 }
 
-/// Several different values become candidates.
+/// Returns the fact for the nodes of a source. Several different values become candidates.
 fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     let mut facts: Vec<Fact<Value>> = Vec::new();
     let all = nodes.iter().flat_map(|node| inside(source, node));

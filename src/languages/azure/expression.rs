@@ -116,7 +116,7 @@ impl Reader<'_> {
         name
     }
 
-    /// `name(…)`, or `namespace.name(…)`.
+    /// Parses `name(…)` or `namespace.name(…)`.
     fn call(&mut self, depth: usize) -> Read {
         let mut name = self.name();
         if self.eat(".") {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Ok(self.make(AzureKind::Lambda(names, Arc::new(body))))
     }
 
-    /// Two quotes are one escaped quote.
+    /// Parses a string in single quotes, in which two quotes are one escaped quote.
     fn quoted(&mut self) -> Read {
         self.at += 1;
         let mut text = String::new();

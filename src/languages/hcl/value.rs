@@ -401,7 +401,7 @@ impl Size {
 }
 
 impl<'v> From<&'v Value> for PathTarget<'v> {
-    /// Unknown values become `Unknown`, and null becomes `Absent`.
+    /// Converts a value: unknown values become `Unknown`, and null becomes `Absent`.
     fn from(value: &'v Value) -> Self {
         match &value.data {
             Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),

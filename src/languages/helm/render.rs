@@ -93,7 +93,8 @@ struct Job {
 }
 
 impl Job {
-    /// Included templates create no objects themselves, and Helm prints `NOTES.txt` only for people.
+    /// Returns true if the template creates objects. Included templates do not, and Helm prints `NOTES.txt` only for
+    /// people.
     fn makes_objects(&self) -> bool {
         !self.is_partial && !self.name.ends_with("NOTES.txt")
     }

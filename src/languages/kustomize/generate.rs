@@ -229,7 +229,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     joined
 }
 
-/// Earlier entries stay unless the new object sets them.
+/// Merges the entries of two objects. Earlier entries stay unless the new object sets them.
 fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[Field], at: Span) {
     let mut all: Vec<Field> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();

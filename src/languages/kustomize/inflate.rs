@@ -42,7 +42,7 @@ pub(crate) fn directories(directory: &str, root: &Node) -> Vec<String> {
     entries.chain(itself).filter_map(of).collect()
 }
 
-/// Kustomize stores a chart with a version and a repository in its own folder.
+/// Returns the directory of a chart. Kustomize stores a chart with a version and a repository in its own folder.
 fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Option<String> {
     let home = join(directory, home).filter(|_| !home.starts_with('/'))?;
     match fetched {

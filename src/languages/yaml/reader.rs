@@ -423,8 +423,8 @@ impl<'s> Builder<'s> {
         self.finish(wrapped(node, tag.as_deref()), anchor)
     }
 
-    /// Only Go's library parses `y` and `n` as booleans. Readers of languages with tags (PyYAML, CloudFormation) parse
-    /// them as strings, as values and as keys.
+    /// Returns true if `y` or `n` is a string here. Only Go's library parses them as booleans. Readers of languages
+    /// with tags (PyYAML, CloudFormation) parse them as strings, as values and as keys.
     fn is_letter_of_its_own(&self, text: &str) -> bool {
         self.wraps_tags && matches!(text, "y" | "Y" | "n" | "N")
     }

@@ -17,7 +17,7 @@ use crate::report::views::reconcile::{
 };
 use crate::report::{Format, Report};
 
-/// Expected and billed cost in a format; `None` if the command does not support the format.
+/// Returns expected and billed cost in a format; `None` if the command does not support the format.
 pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option<String> {
     match format {
         Format::Text => Some(text(report, &months(report, asked))),

@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
     kind: &'a str,
     role: &'static str,
     counted: &'static str,
-    /// The total contains it, and it is not a pod on machines of another line.
+    /// True if the total contains the resource, and it is not a pod on machines of another line.
     adds_up: bool,
     provider: Option<&'a str>,
     region: Option<&'a str>,
@@ -110,7 +110,7 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
     }
 }
 
-/// The total contains it, and it is not a pod on machines of another line.
+/// Returns true if the total contains the resource, and it is not a pod on machines of another line.
 pub(in crate::report) fn adds_up(resource: &Resource, item: &BillItem) -> bool {
     resource.is_added() && !item.is_within
 }

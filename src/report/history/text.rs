@@ -191,7 +191,7 @@ fn drawn(text: &mut String, history: &History, style: Style) {
     }
 }
 
-/// The last known state of each month.
+/// Writes the last known state of each month.
 fn months(text: &mut String, history: &History, style: Style) {
     let month = |point: &Point| point.commit.date().to_string().chars().take(7).collect::<String>();
     let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
@@ -279,7 +279,7 @@ pub(super) fn number(n: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The commits that changed the cost, the largest change first.
+/// Writes the commits that changed the cost, the largest change first.
 fn steps(text: &mut String, history: &History, style: Style) {
     let size = |it: &Step| {
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
@@ -429,7 +429,7 @@ fn brought(history: &History, told: &[Blame<'_>]) -> String {
     text
 }
 
-/// Today's cost by the commit that last changed it.
+/// Writes today's cost by the commit that last changed it.
 fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
     // Commits of one merge are listed separately.
     let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();

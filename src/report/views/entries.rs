@@ -108,7 +108,7 @@ pub(in crate::report) struct FindingGroup<'a> {
 }
 
 impl<'a> FindingGroup<'a> {
-    /// Findings about excluded resources, one group for each reason.
+    /// Returns the findings about excluded resources, in one group for each reason.
     fn apart(choice: Choice, report: &Report, findings: Vec<&'a Decided>) -> impl Iterator<Item = FindingGroup<'a>> {
         let mut apart: BTreeMap<Counted, Vec<&Decided>> = BTreeMap::new();
         findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));

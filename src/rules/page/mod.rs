@@ -548,7 +548,7 @@ fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) 
     (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
 }
 
-/// gpulint writes the messages of `for: text` rules itself, so these have no `when` and no `message`.
+/// Requires `when` and `message`, except for `for: text` rules, whose messages gpulint writes itself.
 fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {

@@ -160,7 +160,8 @@ fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provi
     }
 }
 
-/// An argument whose name suggests a timeout may stop the resource. Its effect is unknown if no definition covers it.
+/// Marks an argument whose name suggests a timeout, because it may stop the resource. Its effect is unknown if no
+/// definition covers it.
 pub(super) fn tell_stop(resource: &mut Resource, arguments: &BTreeMap<String, Attribute>) {
     const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
     if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {

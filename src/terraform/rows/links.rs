@@ -276,7 +276,7 @@ pub(super) fn follow_all<'a>(
     }
 }
 
-/// `kinds` contains types of resources, `data.` and a type, or `module`.
+/// Returns whether a block has one of these kinds: a resource type, `data.` and a type, or `module`.
 fn is_one_of(block: &Block, kinds: &[String]) -> bool {
     let Some(label) = block.labels.first() else { return false };
     kinds.iter().any(|kind| match block.keyword.as_str() {
@@ -287,7 +287,7 @@ fn is_one_of(block: &Block, kinds: &[String]) -> bool {
     })
 }
 
-/// If both blocks have `count` or `for_each`, returns the instance with the same key.
+/// Returns the instance with the same key, if both blocks have `count` or `for_each`.
 fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block, Span)> {
     let key = |block: &'_ Block| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();
     let own = key(block);

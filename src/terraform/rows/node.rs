@@ -307,7 +307,7 @@ fn with_quoted_holes(outline: &str) -> String {
     text
 }
 
-/// `hole` is the reason why a string with a placeholder is unknown.
+/// Converts JSON to a value. `hole` is the reason why a string with a placeholder is unknown.
 fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> Data {
     let below = |json| Value::new(from_json(json, hole, span, depth + 1), span);
     let hole_in = |text: &str| hole.filter(|_| text.contains("${"));

@@ -13,7 +13,7 @@ pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&Prov
     the_same(fact.map(|value| Value::text(region_of(&value.to_string(), provider))))
 }
 
-/// If several zones are in one region, the region is known.
+/// Returns a known region if several possible zones are in one region.
 fn the_same(region: Fact<Value>) -> Fact<Value> {
     match &region {
         Fact::Unknown(unknown) => match unknown.candidates.as_slice() {

@@ -362,7 +362,7 @@ pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
     })
 }
 
-/// Error for arguments that the type check should have refused.
+/// Returns the error for arguments that the type check should have refused.
 pub(crate) fn wrong() -> Fault {
     "no matching overload".into()
 }

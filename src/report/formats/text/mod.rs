@@ -64,7 +64,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
     left_out
 }
 
-/// Errors in the input or the configuration, with their lines.
+/// Writes errors in the input or the configuration, with their lines.
 pub(in crate::report) fn diagnostics(sources: &Sources, paths: &Paths, all: &[Diagnostic], style: Style) -> String {
     let renderer = finding::Renderer::new(style);
     let mut text = String::new();

@@ -76,7 +76,7 @@ fn positions(inventory: &Inventory, role: Role, wanted: impl Fn(&Resource) -> bo
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
 
-/// If more pools fit, gpulint checks only the nearest ones.
+/// The limit on pools for one pod. If more pools fit, gpulint checks only the nearest ones.
 const MOST_CANDIDATES: usize = 1_000;
 
 /// A pool that a pod runs on, the line that proves the match, and the reason why both belong together.

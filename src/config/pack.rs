@@ -13,7 +13,7 @@ const DIRECTORY: Key<Text> = setting!("packs[].directory");
 /// An entry of `[[packs]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pack<'a> {
-    /// Its directory. Every pack that does not come from git has one.
+    /// The directory of the pack. Every pack that does not come from git has one.
     pub path: Option<&'a str>,
     pub origin: Option<Origin<'a>>,
     /// The position of its path or its address.

@@ -44,7 +44,8 @@ impl SettingKind {
 }
 
 pub struct Setting {
-    /// In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the list.
+    /// The path of the setting. In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the
+    /// list.
     pub path: &'static str,
     pub kind: SettingKind,
     pub meaning: &'static str,

@@ -202,8 +202,8 @@ pub struct Resource {
     pub body: Span,
     /// Number of machines or pods, or of the unit in `counted_in`.
     pub count: Fact<Range>,
-    /// Whether it only patches another object, which has the number. Its count is unknown until gpulint finds that
-    /// object.
+    /// Whether the resource only patches another object, which has the number. Its count is unknown until gpulint
+    /// finds that object.
     pub is_patch: bool,
     pub counted_in: CountedIn,
     /// Attributes that Terraform does not change after creation.
@@ -221,7 +221,7 @@ pub struct Resource {
     pub repeated: Option<RepeatedBlock>,
     pub labels: Labels,
     pub links: Vec<Link>,
-    /// For pools: labels and taints of their nodes. For pods: labels that they require of a node.
+    /// The labels and taints of a pool's nodes, or the labels that pods require of a node.
     pub selector: Selector,
     /// Disks of each machine that are billed separately.
     pub disks: Vec<Disk>,

@@ -122,7 +122,7 @@ pub struct Budget {
 /// The number of rules that are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
-    /// Only rules that few teams dispute.
+    /// The profile turns on only rules that few teams dispute.
     Essential,
     #[default]
     Standard,

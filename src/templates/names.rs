@@ -52,7 +52,7 @@ pub(super) struct TypeNames {
     json: Vec<String>,
     /// Property with the location of a nested document. Without the document, the resource is like a module call.
     pub(super) calls: Option<String>,
-    /// Names of blocks in Terraform that are lists with a plural name.
+    /// True if lists with a plural name are blocks with a singular name in Terraform.
     #[serde(skip)]
     pub(super) plural: bool,
 }

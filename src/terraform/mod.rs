@@ -100,7 +100,7 @@ pub struct Root {
     pub directory: String,
     /// The evidence that it is a root.
     pub why: Why,
-    /// In order of precedence, the highest last.
+    /// The variable files in order of precedence, the highest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
     /// The evaluation steps that it used. Each root has a budget of steps.

@@ -57,7 +57,7 @@ const PLACES: [&str; 9] = [
     "OCI_REGION",
 ];
 
-/// How many lines around a value may contain its name.
+/// The number of lines around a value that may contain its name.
 const NEAR: usize = 3;
 
 /// The names that files with accelerators take from outside, directly or through lines that pass values on.

@@ -40,7 +40,7 @@ pub(in crate::kubernetes) fn leave_out(
 /// A decoded and re-encoded manifest has no single part of a file, but each of its values has a place. The place of its
 /// accelerator request distinguishes it from neighbors, possibly in the same line.
 struct Decoded {
-    /// By file and start of the place: its end, and the addresses of the resources there.
+    /// The end of each place and the addresses of its resources, by the file and the start of the place.
     by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)>,
 }
 

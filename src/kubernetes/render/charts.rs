@@ -326,7 +326,7 @@ fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'
 
 /// The values that a chart is rendered with.
 struct Given<'v> {
-    /// The values mention accelerators.
+    /// True if the values mention accelerators.
     speaks: bool,
     values: Vec<&'v Node>,
 }

@@ -16,11 +16,11 @@ const MOST_READINGS: usize = 8;
 
 pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: Stream,
-    /// Its documents with other branches of its conditions.
+    /// The documents of the template with other branches of its conditions.
     pub branches: Vec<Vec<YamlDocument>>,
     /// The number of documents that could not be read.
     pub unread: usize,
-    /// Why its facts are only inferred.
+    /// The reason why facts of the template are only inferred.
     pub inferred: Option<Arc<str>>,
 }
 

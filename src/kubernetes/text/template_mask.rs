@@ -69,7 +69,7 @@ struct Directive<'t> {
     /// The text of the directive without brackets, dashes and blanks.
     inner: &'t str,
     comment: bool,
-    /// The directive is `{{ … }}`, not `{% … %}` or `%{ … }`.
+    /// True if the directive is `{{ … }}`, not `{% … %}` or `%{ … }`.
     output: bool,
 }
 

@@ -29,13 +29,13 @@ pub(super) enum ExprKind {
     Field {
         of: Box<Expr>,
         field: ExprName,
-        /// `a.?b`
+        /// True for `a.?b`, which allows a missing field.
         optional: bool,
     },
     Index {
         of: Box<Expr>,
         key: Box<Expr>,
-        /// `a[?b]`
+        /// True for `a[?b]`, which allows a missing key.
         optional: bool,
     },
     /// `f(x)` or `of.f(x)`.

@@ -7,7 +7,7 @@ use super::opaque::Opaque;
 /// Type of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
-    /// Known only at evaluation.
+    /// The type is known only at evaluation.
     Any,
     Null,
     Flag,

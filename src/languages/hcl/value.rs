@@ -22,7 +22,7 @@ pub struct Value {
     depth: u8,
     /// Number of values in it, including itself; shared values count for each reference.
     weight: u32,
-    /// Whether it contains an unknown or sensitive value. The flag avoids walks through large values.
+    /// Whether the value contains an unknown or sensitive value. The flag avoids walks through large values.
     open: bool,
     secret: bool,
 }
@@ -68,7 +68,7 @@ pub struct Cause {
     pub computed_by: Option<Computed>,
     /// Whether Terraform would refuse the expression, so that `try` uses its next argument.
     pub refused: bool,
-    /// Known lines of a string, with `${…}` for unknown parts. Only for finding manifests in strings.
+    /// The known lines of a string, with `${…}` for unknown parts. Only the search for manifests in strings uses them.
     pub outline: Option<Arc<str>>,
 }
 

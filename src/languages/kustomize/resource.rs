@@ -28,7 +28,7 @@ pub(super) struct Resource {
     pub is_hashed: bool,
     /// Variables whose values come from it.
     pub variables: Vec<String>,
-    /// Whether it is a patch that may change the name or kind of its target.
+    /// Whether the object is a patch that may change the name or kind of its target.
     pub renames: bool,
     pub changes_kind: bool,
     /// Whether a chart created it, which knows its namespace.

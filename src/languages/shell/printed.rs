@@ -82,7 +82,7 @@ struct Command {
     words: Vec<Vec<u8>>,
     /// Whether its output goes to a file.
     is_redirected: bool,
-    /// Whether it runs other commands for their output.
+    /// Whether the command runs other commands for their output.
     substitutes: bool,
     /// Here-documents that it opens.
     documents: Vec<Vec<u8>>,

@@ -267,7 +267,7 @@ struct WireLine<'a> {
     expected_hours: Option<f64>,
     measured_usd: Option<f64>,
     paid: Option<WirePaid>,
-    /// Why the billed cost is unknown.
+    /// The reason why the billed cost is unknown.
     reason: Option<&'a str>,
     hours_factor: Option<f64>,
     rate_factor: Option<f64>,

@@ -40,7 +40,7 @@ enum What {
     Disks,
 }
 
-/// In the order of the specification, then our own columns.
+/// All columns: those of the specification in its order, then gpulint's own columns.
 const COLUMNS: &[Column] = &[
     ("AvailabilityZone", |_| String::new()),
     ("BilledCost", |_| decimal(0.0)),

@@ -41,7 +41,8 @@ pub(super) struct Row<'a> {
     floor_micro_usd: Option<i64>,
     expected_micro_usd: Option<i64>,
     ceiling_micro_usd: Option<i64>,
-    /// Its share of the monthly total, in which each dollar counts once; null if excluded from the total.
+    /// The minimum of the resource's share of the monthly total, in which each dollar counts once; null if excluded
+    /// from the total.
     in_sum_floor_micro_usd: Option<i64>,
     in_sum_expected_micro_usd: Option<i64>,
     in_sum_ceiling_micro_usd: Option<i64>,

@@ -80,11 +80,11 @@ pub enum GroupBy {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Only the totals and the verdict.
+    /// Shows only the totals and the verdict.
     Quiet,
     #[default]
     Usual,
-    /// Notes, and all details behind the totals.
+    /// Shows notes, and all details behind the totals.
     Verbose,
 }
 

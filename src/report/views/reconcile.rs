@@ -62,7 +62,7 @@ impl Reconciled<'_> {
 
 /// The requested months.
 pub enum AskedMonths {
-    /// Only the last month that has ended.
+    /// Requests only the last month that has ended.
     Last,
     All,
     These(Vec<BillMonth>),

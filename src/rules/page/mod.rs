@@ -127,12 +127,12 @@ pub(super) enum At {
 /// The raw data that a rule uses in addition to facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RawUse {
-    /// Whether it uses manifests of resources.
+    /// Whether the rule uses manifests of resources.
     pub(super) object: bool,
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
-    /// Whether it uses the pods of objects.
+    /// Whether the rule uses the pods of objects.
     pub(super) pods: bool,
     /// Whether a rule about one resource uses all resources.
     pub(super) resources: bool,
@@ -241,7 +241,7 @@ pub struct Operand {
     pub line: usize,
     /// Byte range in the rule file.
     pub at: Range<usize>,
-    /// The value of this operand with which the rest of the condition decides: true for `&&`, false for `||`.
+    /// The value of this operand that leaves the rest of the condition unchanged: true for `&&`, false for `||`.
     neutral: bool,
 }
 
@@ -548,7 +548,7 @@ fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) 
     (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
 }
 
-/// Requires `when` and `message`, except for `for: text` rules, whose messages gpulint writes itself.
+/// Requires a message and a condition, except for `for: text` rules, whose messages gpulint writes itself.
 fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {

@@ -33,7 +33,7 @@ pub(super) struct Built {
     pub(super) covered_by: Vec<String>,
     /// The zone or region as it is written in the configuration.
     pub(super) place: Option<String>,
-    /// How many capacity units a machine provides, if its numbers count units. `Err` has the place where this is
+    /// The capacity units that a machine provides, if its numbers count units. `Err` has the place where this is
     /// unknown.
     pub(super) units: Option<Result<Units, Span>>,
 }

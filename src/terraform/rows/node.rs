@@ -27,7 +27,7 @@ pub(in crate::terraform) struct PlacedValue {
     /// The expression of the attribute. If the value is defined elsewhere, it came through a reference.
     pub(in crate::terraform) expression: Span,
     literal: bool,
-    /// It is unknown whether the value exists.
+    /// True if it is unknown whether the value exists.
     pub(super) perhaps: bool,
 }
 

@@ -13,7 +13,7 @@ pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&Prov
     the_same(fact.map(|value| Value::text(region_of(&value.to_string(), provider))))
 }
 
-/// Returns a known region if several possible zones are in one region.
+/// Returns a known region if all possible regions are equal, as for several zones of one region.
 fn the_same(region: Fact<Value>) -> Fact<Value> {
     match &region {
         Fact::Unknown(unknown) => match unknown.candidates.as_slice() {

@@ -38,9 +38,9 @@ pub(crate) struct Said {
 /// The use of a string literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SaidTo {
-    /// Compared with a field of a record, by both names.
+    /// The string is compared with a field of a record, given by both names.
     Fact(&'static str, &'static str),
-    /// Passed as this argument of a host function.
+    /// The string is passed as this argument of a host function.
     Argument(&'static str, usize),
 }
 

@@ -23,7 +23,7 @@ use super::value::CelValue;
 /// One signature of a function.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// Whether it is called as `x.f(y)` instead of `f(x, y)`.
+    /// Whether the function is called as `x.f(y)` instead of `f(x, y)`.
     pub(crate) is_method: bool,
     /// Types of the arguments, with the receiver first.
     pub(crate) takes: &'static [Takes],

@@ -261,7 +261,8 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
-    /// Its share of the monthly total, in which each dollar counts once; none if excluded from the total.
+    /// The resource's share of the monthly total, in which each dollar counts once; missing if excluded from the
+    /// total.
     pub(super) usd_in_sum: Option<Bounds>,
     /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,

@@ -155,7 +155,7 @@ pub struct Holding {
     pub unpriced: Option<String>,
     /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
-    /// Its share of the monthly total, in which each dollar counts once.
+    /// The resource's share of the monthly total, in which each dollar counts once.
     pub share: Option<Amount>,
     /// The pool of a pod.
     pub pool: Option<String>,

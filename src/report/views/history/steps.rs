@@ -66,7 +66,7 @@ pub struct StepChange {
     pub kind: StepKind,
     pub before: Option<Holding>,
     pub after: Option<Holding>,
-    /// For a merge, the commit of the branch that made the change, if known.
+    /// The commit of the merged branch that made the change, if the commit is a merge and this is known.
     pub by: Option<BranchCommit>,
 }
 

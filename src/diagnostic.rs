@@ -151,7 +151,7 @@ skip_kinds! {
     Limit "limit",
     /// A file that gpulint cannot read, or that its tool would refuse.
     File "file",
-    /// A submodule that is not checked out, or at another commit.
+    /// A submodule that is not checked out, or is at another commit.
     Submodule "submodule",
     /// A link without a target, or with a new one.
     Link "link",

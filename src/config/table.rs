@@ -243,7 +243,8 @@ pub(super) enum Next {
     Nothing,
 }
 
-/// Returns what can follow keys such as `["rules", "on-demand-batch", "level"]`. A number is the index of a table in a list.
+/// Returns what can follow keys such as `["rules", "on-demand-batch", "level"]`. A number is the index of a table in a
+/// list.
 pub(super) fn next(keys: &[&str]) -> Next {
     let mut names = Vec::new();
     let mut several = false;

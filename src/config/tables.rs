@@ -10,7 +10,7 @@ use crate::source::{Date, Span};
 #[derive(Debug, Clone, Default)]
 pub struct Table<'a>(BTreeMap<&'a str, &'a Entry>);
 
-/// An entry of `[[suppress]]`.
+/// An entry of `[[suppress]]`, which suppresses findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppress<'a> {
     pub rules: &'a [(String, Span)],
@@ -21,7 +21,7 @@ pub struct Suppress<'a> {
     pub span: Span,
 }
 
-/// An entry of `[[budgets]]`.
+/// An entry of `[[budgets]]`, which limits a cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BudgetSetting<'a> {
     /// `("team", "search")`; none: everything counts.
@@ -30,7 +30,7 @@ pub struct BudgetSetting<'a> {
     pub span: Span,
 }
 
-/// An entry of `[[limits]]`.
+/// An entry of `[[limits]]`, which limits accelerators or machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitSetting<'a> {
     /// `("team", "search")`; none: everything counts.

@@ -8,7 +8,8 @@ use super::conversation::{Comment, CommentOutcome, Conversation, Mode, Posted};
 use super::marker::{self, Style, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
-/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request alone.
+/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request
+/// alone.
 const MOST_ROUNDS: u32 = 4;
 
 pub(super) fn upsert(

@@ -6,7 +6,7 @@ use super::fact::{Fact, Origin};
 use super::key::Value;
 use super::terms::{Purpose, Task};
 
-/// Evidence for the purpose of a resource, with its place.
+/// The evidence for the purpose of a resource, with its place.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     pub says: Says<'a>,

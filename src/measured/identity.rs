@@ -1,4 +1,5 @@
-//! Matches rows to resources. A row matches a resource only if both have the same name and no other resource or workload has it.
+//! Matches rows to resources. A row matches a resource only if both have the same name and no other resource or
+//! workload has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -90,7 +90,7 @@ pub struct Fix {
     pub wishes: Vec<Wish>,
     /// Related facts that must change too, if the files set them.
     pub follows: Vec<Wish>,
-    /// Reason why the fix has no edits.
+    /// The reason why the fix has no edits.
     pub declined: Option<String>,
 }
 
@@ -154,7 +154,7 @@ impl Undetermined {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub fact: String,
-    /// Place at which the resource sets the fact, and place of the value itself.
+    /// The place at which the resource sets the fact, and place of the value itself.
     pub span: Option<Span>,
     pub defined: Option<Span>,
     /// The value as a string, for fingerprints.

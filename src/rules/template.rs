@@ -24,7 +24,7 @@ enum Part {
     Range(Box<Program>, Box<Program>),
 }
 
-/// Format of a value.
+/// The format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// The format that suits the type of the value.

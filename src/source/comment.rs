@@ -9,7 +9,7 @@ pub struct Directive {
     /// Whether the suppression applies to the whole file, not only to the place of the comment.
     pub whole_file: bool,
     pub rules: Vec<(String, Span)>,
-    /// Last day on which it applies.
+    /// The last day on which it applies.
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,

@@ -114,7 +114,7 @@ pub struct Root {
 /// A Kubernetes manifest in a Terraform resource.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// Address of the Terraform resource.
+    /// The address of the Terraform resource.
     pub address: String,
     pub kind: String,
     pub span: Span,

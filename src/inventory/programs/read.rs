@@ -16,11 +16,11 @@ use crate::source::Span;
 /// The rank of settings files. Arguments rank before the files that they name, these before variables, and variables
 /// before settings.
 const FILES: Rank = 400;
-/// Rank of conclusions from a switch that is off.
+/// The rank of conclusions from a switch that is off.
 const SWITCHED_OFF: Rank = 900;
 const VARIABLES: Rank = 1000;
 const GENERIC: Rank = 2000;
-/// Rank of conclusions from the name of a program or image.
+/// The rank of conclusions from the name of a program or image.
 const NAMES: Rank = 3000;
 
 /// The facts found so far: for each fact, the place with the strongest rank.

@@ -169,7 +169,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         return;
     }
     let mut values: Vec<(Fact<Value>, Span)> = Vec::new();
-    // A list may name every machine type of a cloud.
+    // A set is used, because a list may name every machine type of a cloud.
     let mut seen = HashSet::new();
     for (text, span) in split(condition, label) {
         let fact = one(label, fact, &text, span);

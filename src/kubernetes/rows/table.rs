@@ -50,7 +50,7 @@ pub(in crate::kubernetes) struct KindRow {
     pub borrows: Option<Borrows>,
     /// The object controls the number of another object.
     pub scales: Option<Scales>,
-    /// Settings of a program outside containers.
+    /// The settings of a program outside containers.
     #[serde(default)]
     pub settings: Vec<ProgramSettings>,
     /// The object applies to other objects.
@@ -186,7 +186,7 @@ pub(in crate::kubernetes) struct Substitutes {
     pub namespace: Option<ManifestPath>,
 }
 
-/// Settings of a program: a mapping, or a string that contains one.
+/// The settings of a program: a mapping, or a string that contains one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct ProgramSettings {

@@ -22,7 +22,7 @@ pub(super) fn of_text(text: &Arc<str>, span: Span) -> AzureExpr {
             });
             read.unwrap_or_else(|why| AzureExpr::new(span, AzureKind::Refused(why)))
         }
-        // `[[` is an escaped bracket.
+        // Two opening brackets, `[[`, are one escaped bracket.
         Some(_) => AzureExpr::text(span, text.get(1..).unwrap_or_default()),
         None => AzureExpr::text(span, text.clone()),
     }

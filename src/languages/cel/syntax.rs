@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) at: Range<usize>,
-    /// Depth of the tree, which limits recursion.
+    /// The depth of the tree, which limits recursion.
     pub(super) depth: usize,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::opaque::Opaque;
 
-/// Type of an expression.
+/// The type of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
     /// The type is known only at evaluation.
@@ -30,7 +30,7 @@ pub(crate) enum Type {
 #[derive(Debug)]
 pub(crate) struct RecordSchema {
     pub(crate) name: &'static str,
-    /// Number by which the host identifies the kind.
+    /// The number by which the host identifies the kind.
     pub(crate) number_of_kind: usize,
     pub(crate) fields: Vec<SchemaField>,
     /// The field whose value is used if the record is used as a number.

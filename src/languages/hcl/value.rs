@@ -1,4 +1,4 @@
-//! Terraform's values, where an unknown value has its cause.
+//! Defines Terraform's values, in which an unknown value has its cause.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ pub use super::number::Number;
 #[derive(Debug, Clone)]
 pub struct Value {
     pub data: Data,
-    /// Place of the value: the literal, not the reference to it.
+    /// The place of the value: the literal, not the reference to it.
     pub span: Span,
     pub sensitive: bool,
     /// Levels of collections below this one.
     depth: u8,
-    /// Number of values in it, including itself; shared values count for each reference.
+    /// The number of values in it, including itself; shared values count for each reference.
     weight: u32,
     /// Whether the value contains an unknown or sensitive value. The flag avoids walks through large values.
     open: bool,
@@ -52,14 +52,14 @@ pub enum Data {
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
     pub known: BTreeMap<Arc<str>, Value>,
-    /// Reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
+    /// The reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
     pub rest: Option<Arc<Cause>>,
 }
 
-/// Reason why a value is unknown.
+/// The reason why a value is unknown.
 #[derive(Debug, Clone)]
 pub struct Cause {
-    /// Reason in lower case and without a period: "variable `size` has no value".
+    /// The reason in lower case and without a period: "variable `size` has no value".
     pub why: String,
     pub span: Span,
     /// All values that it can have, such as both branches of an unknown condition.

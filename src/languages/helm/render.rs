@@ -58,7 +58,7 @@ pub(crate) struct Rendering {
     pub(crate) includes_missing: bool,
     /// Unknown conditions for which the documents contain only one branch, each with the path of its template.
     pub(crate) undecided: Vec<(String, Undecided)>,
-    /// Number of steps spent.
+    /// The number of steps spent.
     pub(crate) steps: u64,
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Behavior {
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
     pub value: ObjectValue,
-    /// Place of the first key of the document.
+    /// The place of the first key of the document.
     pub head: Span,
     /// Former kinds, names and namespaces, the oldest first.
     pub earlier: Vec<(String, String, String)>,

@@ -26,7 +26,7 @@ pub(crate) struct Hole {
 /// The value of an expression.
 #[derive(Debug, Clone)]
 pub(crate) enum HoleMeaning {
-    /// Part of the values, with its place.
+    /// The part of the values, with its place.
     Node(Node),
     Text(Arc<str>),
     Flag(bool),

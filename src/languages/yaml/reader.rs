@@ -105,7 +105,7 @@ pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits:
 /// A text and the options for parsing it.
 struct Reading<'t> {
     file: FileId,
-    /// Text before its directives were masked.
+    /// The text before its directives were masked.
     original: &'t str,
     text: &'t str,
     holes: &'t [Hole],
@@ -174,7 +174,7 @@ struct Builder<'s> {
     has_directives: bool,
     /// Whether application tags become mappings.
     wraps_tags: bool,
-    /// Text before its directives were masked.
+    /// The text before its directives were masked.
     original: &'s str,
     holes: &'s [Hole],
     limits: Limits,
@@ -554,7 +554,7 @@ fn wrapped(node: Node, tag: Option<&str>) -> Node {
     }
 }
 
-/// Type of a scalar by a core tag of YAML.
+/// The type of a scalar by a core tag of YAML.
 enum CoreType {
     /// The scalar contains base64.
     Binary,

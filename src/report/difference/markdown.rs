@@ -49,8 +49,8 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     if it.is_nothing() {
         return nothing(it);
     }
-    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one on. The
-    // headline, the first table rows and the verdict always stay.
+    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one
+    // on. The headline, the first table rows and the verdict always stay.
     let mut kept = Shown { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);

@@ -58,7 +58,7 @@ pub enum Sort {
     /// Failing findings first, then the most money at stake, then the lowest risk
     #[default]
     Money,
-    /// In the order of files
+    /// Findings in the order of files
     Path,
     /// By rule name
     Rule,

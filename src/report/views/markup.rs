@@ -2,11 +2,13 @@
 
 use crate::report::escape;
 
-/// A piece of Markdown. Only this program's constants are markup; everything else becomes escaped text, code or an address.
+/// A piece of Markdown. Only this program's constants are markup; everything else becomes escaped text, code or an
+/// address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::report) struct Markdown(String);
 
-/// The arguments of `markdown!`: our own markup, numbers, and pieces of Markdown. No string that was read can be `'static`.
+/// The arguments of `markdown!`: our own markup, numbers, and pieces of Markdown. No string that was read can be
+/// `'static`.
 pub(in crate::report) trait Piece {
     fn write(self, out: &mut String);
 }

@@ -22,7 +22,7 @@ pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 /// a Systems Manager document.
 const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
-/// First key of most YAML templates, and of nothing else.
+/// The first key of most YAML templates, and of nothing else.
 const VERSION: &str = "AWSTemplateFormatVersion:";
 
 /// Parses the templates among the candidates.

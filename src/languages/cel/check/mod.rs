@@ -31,7 +31,7 @@ pub(super) fn lower(
 pub(crate) struct Said {
     pub(crate) to: SaidTo,
     pub(crate) text: Arc<str>,
-    /// Byte range in the expression.
+    /// The byte range in the expression.
     pub(crate) at: Range<usize>,
 }
 

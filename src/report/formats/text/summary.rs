@@ -62,8 +62,8 @@ pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided]
     let _ = writeln!(text, "not shown: {}; --all shows everything, --top N shows the first N", levels.join(", "));
 }
 
-/// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also the details
-/// behind the totals.
+/// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also
+/// the details behind the totals.
 pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     judged::text(text, report);
     if style.choice.detail == Detail::Quiet {

@@ -252,7 +252,8 @@ fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> 
     StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 
-/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their order.
+/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their
+/// order.
 fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     let address = |it: &Holding| it.address.clone();
     let name = |it: &Holding| it.address.rsplit(['.', '/']).next().unwrap_or_default().to_owned();

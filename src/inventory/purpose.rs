@@ -134,8 +134,8 @@ impl Level {
         }
     }
 
-    /// Returns true if a word in this place counts. The word `test` does not in a parent's name, where it describes
-    /// the place, nor in an image's name, where it describes how the image was built.
+    /// Returns true if a word in this place counts. The word `test` in the name of a parent describes the place, and
+    /// in the name of an image it describes the build, so it does not count there.
     fn hears(self, word: &str) -> bool {
         self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
     }

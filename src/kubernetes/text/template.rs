@@ -100,8 +100,7 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
     let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
     let is_other = is_json(&file.path) && !file.is_named && !begins_like_json(text) && !has_root_kind(text);
     if is_other || (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
-        // The file is input for a shell or Terraform whose name only shows that it is a template, or it is a command in
-        // a file that is called JSON.
+        // The file may be a template for a shell or Terraform, or a command in a file that is called JSON.
         stream.diagnostics.clear();
     }
     ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None }

@@ -46,7 +46,7 @@ pub(in crate::report) fn grouped_repeats<'a>(
     entries
 }
 
-/// The line about the repeats: our own words around names from the repository.
+/// The line about the repeats: gpulint's own words around names from the repository.
 pub(in crate::report) struct Also {
     before: String,
     /// Each name with the words before it.

@@ -302,8 +302,8 @@ impl Page {
     /// needed.
     pub(super) fn built_in(front: &'static Front, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
         let mut fields = Fields::new(front.node.clone(), front.text, front.at.clone());
-        // The expressions are read at once if settings change parameters, which may be wrong, or if the rule needs raw
-        // data, which must be known before files are read.
+        // Settings can contain wrong parameters, and the required raw data must be known before files are read. In
+        // these cases, the expressions are read at once.
         let later = (parameters.is_empty() && !front.may_look_at_raw).then_some(front);
         match build(&mut fields, front.at.end, parameters, later) {
             Some(page) if fields.mistakes.is_empty() => Ok(Page { text: front.text.into(), ..page }),

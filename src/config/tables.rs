@@ -24,7 +24,7 @@ pub struct Suppress<'a> {
 /// An entry of `[[budgets]]`, which limits a cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BudgetSetting<'a> {
-    /// `("team", "search")`; none: everything counts.
+    /// The label and its value, such as `("team", "search")`. If it is `None`, everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub monthly_usd: f64,
     pub span: Span,
@@ -33,7 +33,7 @@ pub struct BudgetSetting<'a> {
 /// An entry of `[[limits]]`, which limits accelerators or machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitSetting<'a> {
-    /// `("team", "search")`; none: everything counts.
+    /// The label and its value, such as `("team", "search")`. If it is `None`, everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub accelerators: Option<f64>,
     pub machines: Option<f64>,

@@ -341,7 +341,7 @@ fn read_documents<'d>(
 ) -> Vec<FoundResource> {
     let mut found = Vec::new();
     for document in documents {
-        // From a file that is read only for its values, keep only the documents that take values from others.
+        // If a file is read only for its values, only the documents that pass values to others stay.
         if parsed.file.joined_only && !gives_values(&document.root) {
             continue;
         }

@@ -38,7 +38,7 @@ pub(super) enum ExprKind {
         /// True for `a[?b]`, which allows a missing key.
         optional: bool,
     },
-    /// `f(x)` or `of.f(x)`.
+    /// A call: `f(x)` or `of.f(x)`.
     Call {
         of: Option<Box<Expr>>,
         name: ExprName,

@@ -30,7 +30,7 @@ pub(crate) enum HoleMeaning {
     Node(Node),
     Text(Arc<str>),
     Flag(bool),
-    /// No value.
+    /// The expression has no value.
     Nothing,
     Unknown,
 }

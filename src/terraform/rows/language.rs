@@ -302,7 +302,7 @@ pub(super) struct ContainerAt {
 #[derive(Debug, Default)]
 pub(super) struct Assignments(pub(super) Vec<(RowPath, Constant)>);
 
-/// How a fact is read. The first alternative with a value applies.
+/// The ways to read a fact. The first alternative with a value applies.
 #[derive(Debug, Default)]
 pub(super) struct Spec(pub(super) Vec<Alternative>);
 

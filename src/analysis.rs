@@ -65,8 +65,8 @@ impl Analysis {
         Side { sources, inventory: &self.inventory, bill: &self.bill }
     }
 
-    /// Frees large parts that are needed only during the analysis: blocks that call no module. Another state of the tree may
-    /// reuse them.
+    /// Frees large parts that are needed only during the analysis: blocks that call no module. Another state of the
+    /// tree may reuse them.
     pub fn hand_over_blocks(&mut self, shared: &terraform::SharedTerraform) {
         self.blocks = shared.take_blocks(&self.roots, std::mem::take(&mut self.blocks));
         self.roots.iter_mut().for_each(|root| root.blocks = 0..0);

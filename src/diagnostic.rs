@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     pub notes: Vec<(Option<Span>, String)>,
     pub help: Option<String>,
-    /// Terraform or kubectl would reject this file: a finding of the rule `unreadable`.
+    /// True if Terraform or kubectl would reject this file: a finding of the rule `unreadable`.
     pub unreadable: bool,
     /// The kind of content that gpulint skipped because of this message, and how reports count it.
     pub skips: Option<(SkipKind, &'static str)>,
@@ -151,7 +151,7 @@ skip_kinds! {
     Limit "limit",
     /// A file that gpulint cannot read, or that its tool would refuse.
     File "file",
-    /// A submodule that is not checked out, or at another commit.
+    /// A submodule that is not checked out, or is at another commit.
     Submodule "submodule",
     /// A link without a target, or with a new one.
     Link "link",

@@ -1,4 +1,5 @@
-//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi files, prices them and reports waste.
+//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi files, prices them and reports
+//! waste.
 //!
 //! `ARCHITECTURE.md` shows the modules and their dependencies. This file calls them in order.
 

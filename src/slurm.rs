@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::languages::yaml::quoted;
 use crate::source::{FileId, Segment, SourceFiles, Span, file_name, lines_with_offsets};
 
-/// Start of a line that `sbatch` reads.
+/// The start of a line that `sbatch` reads.
 pub(crate) const MARK: &[u8] = b"#SBATCH";
 /// Supported options with their short forms.
 const OPTIONS: [(&str, &str); 11] = [
@@ -50,10 +50,10 @@ struct Given<'t> {
 /// Devices of one machine.
 struct Devices<'t> {
     count: String,
-    /// Name in the cluster: `a100`.
+    /// The name in the cluster: `a100`.
     name: Option<&'t str>,
     span: Span,
-    /// Number of machines, if the number of devices determines it.
+    /// The number of machines, if the number of devices determines it.
     nodes: Option<u64>,
 }
 

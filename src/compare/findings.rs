@@ -68,8 +68,8 @@ impl Reconsidered {
     }
 }
 
-/// Compares the decisions of both states. Reopens findings that suppressions no longer cover, lists checks that can no
-/// longer be evaluated, and adds to each finding the cost of the change and the changed line.
+/// Compares the decisions of both states. Reopens findings that suppressions no longer cover, and lists checks that
+/// can no longer be evaluated. Adds to each finding the cost of the change and the changed line.
 pub(crate) fn reconsider(
     change: &Delta,
     gate: &Gate,

@@ -105,7 +105,7 @@ impl Gone {
     }
 }
 
-/// For saved reports: marks entries that hide a lost resource as no longer evaluated.
+/// Marks entries that hide a lost resource as no longer evaluated, for saved reports.
 pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side, after: Side) {
     mark(unjudged, &gone(change, before, after), after.sources);
 }
@@ -161,7 +161,7 @@ impl UndecidedSubject {
     }
 }
 
-/// Rules that had a finding before and cannot be evaluated now.
+/// Returns the rules that had a finding before and cannot be evaluated now.
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     delta: &Delta,
@@ -200,7 +200,8 @@ pub(super) fn undecided<'a>(
     after.undetermined.iter().filter_map(tell).collect()
 }
 
-/// Roots that were deployed directly before, still contain accelerators, and are now only called as modules with count zero.
+/// Returns the roots that were deployed directly before, still contain accelerators, and are now only called as
+/// modules with count zero.
 fn switched_off(before: &Analysis, head: &TreeState, after: &Analysis) -> Vec<Unjudged> {
     let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
     let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
@@ -297,7 +298,7 @@ pub(crate) fn text_of(sources: &SourceFiles, finding: &Finding) -> String {
     decide::digest(&[sources.snippet(span)])
 }
 
-/// Changed variable files that no root reads: their values may affect anything.
+/// Returns the changed variable files that no root reads, because their values may affect anything.
 fn unread_variables(base: &TreeState, before: &Analysis, head: &TreeState, after: &Analysis) -> Option<Vec<Unjudged>> {
     let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();

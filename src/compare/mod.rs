@@ -1,7 +1,8 @@
-//! Compares two states of a tree: what a change did to resources, to findings and to what was not evaluated, and whether it passes.
+//! Compares two states of a tree: what a change did to resources, to findings and to what was not evaluated, and
+//! whether it passes.
 //!
-//! 1. `compare` compares the states: changed resources (`Delta`), cost that the change hides (`lost`), growth outside of the totals
-//!    (`uncounted`), and changed files whose cost effect is unknown (`unexplained`);
+//! 1. `compare` compares the states: changed resources (`Delta`), cost that the change hides (`lost`), growth outside
+//!    of the totals (`uncounted`), and changed files whose cost effect is unknown (`unexplained`);
 //! 2. each state gets its own decisions about suppressions and the baseline;
 //! 3. `reconsider` reopens findings that suppressions no longer cover (`outgrown`);
 //! 4. `findings` pairs the findings of both states and decides whether the change passes.
@@ -34,8 +35,8 @@ pub(crate) use lost::{classify_unevaluated_saved, mark_saved, text_of};
 pub(crate) use state::{Touched, TreeState};
 pub(crate) use unjudged::note as note_unjudged;
 
-/// Compares the resources of both states. Adds to the later state the findings of rules about changes, and the changes whose cost
-/// effect is unknown.
+/// Compares the resources of both states. Adds to the later state the findings of rules about changes, and the changes
+/// whose cost effect is unknown.
 pub(crate) fn compare(
     base: &TreeState,
     before: &Analysis,

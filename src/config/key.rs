@@ -1,4 +1,5 @@
-//! Names of settings that the compiler checks against the table. A misspelled name or a wrong kind of value does not compile.
+//! Names of settings that the compiler checks against the table. A misspelled name or a wrong kind of value does not
+//! compile.
 
 use std::marker::PhantomData;
 

@@ -1,7 +1,7 @@
 //! Reads `gpulint.toml` into settings.
 //!
-//! Each value has its position, so that a message can point at it. This module knows no rules: the code that loads the rules
-//! checks the rule names of the settings.
+//! Each value has its position, so that a message can point at it. This module knows no rules: the code that loads the
+//! rules checks the rule names of the settings.
 
 mod document;
 mod entry;
@@ -102,7 +102,8 @@ pub fn load(sources: &SourceFiles, path: &str, version: &str) -> (Config, Vec<Di
 }
 
 impl Config {
-    /// Adds the settings of an extended file. They apply only to keys that are not set yet, and their lists of tables are appended.
+    /// Adds the settings of an extended file. They apply only to keys that are not set yet, and their lists of tables
+    /// are appended.
     fn add_below(&mut self, layer: BTreeMap<Vec<String>, ConfigEntry>) {
         let taken: Vec<(&str, usize)> = table::lists().map(|name| (name, self.tables_of(name).count())).collect();
         for (mut keys, entry) in layer {

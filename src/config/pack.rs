@@ -13,7 +13,7 @@ const DIRECTORY: SettingKey<Text> = setting!("packs[].directory");
 /// An entry of `[[packs]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackEntry<'a> {
-    /// Its directory. Every pack that does not come from git has one.
+    /// The directory of the pack. Every pack that does not come from git has one.
     pub path: Option<&'a str>,
     pub origin: Option<PackCommit<'a>>,
     /// The position of its path or its address.
@@ -82,7 +82,8 @@ fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns why gpulint does not pass an address to git. The reason never contains the address, which may contain a password.
+/// Returns why gpulint does not pass an address to git. The reason never contains the address, which may contain a
+/// password.
 fn unusable(address: &str) -> Option<&'static str> {
     const SCHEMES: &str =
         "`git` must be an address that starts with https://, ssh:// or file://, or has the form user@host:path";

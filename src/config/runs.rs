@@ -7,7 +7,7 @@ use super::{Config, SettingValue};
 /// An entry of `[[runs]]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunSetting {
-    /// Patterns of directories.
+    /// Patterns of the directories that belong to the deployment.
     pub paths: Vec<String>,
     pub name: Option<String>,
     pub variable_files: Vec<String>,

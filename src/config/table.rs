@@ -44,7 +44,8 @@ impl SettingKind {
 }
 
 pub struct SettingDescription {
-    /// In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the list.
+    /// The path of the setting. In `rules.*.level`, `*` is any name. In `suppress[].rules`, `[]` is each table of the
+    /// list.
     pub path: &'static str,
     pub kind: SettingKind,
     pub meaning: &'static str,
@@ -242,7 +243,8 @@ pub(super) enum Next {
     Nothing,
 }
 
-/// Returns what can follow keys such as `["rules", "on-demand-batch", "level"]`. A number is the index of a table in a list.
+/// Returns what can follow keys such as `["rules", "on-demand-batch", "level"]`. A number is the index of a table in a
+/// list.
 pub(super) fn next(keys: &[&str]) -> Next {
     let mut names = Vec::new();
     let mut several = false;

@@ -10,7 +10,7 @@ use crate::source::{Date, Span};
 #[derive(Debug, Clone, Default)]
 pub struct ConfigTable<'a>(BTreeMap<&'a str, &'a ConfigEntry>);
 
-/// An entry of `[[suppress]]`.
+/// An entry of `[[suppress]]`, which suppresses findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppress<'a> {
     pub rules: &'a [(String, Span)],
@@ -21,19 +21,19 @@ pub struct Suppress<'a> {
     pub span: Span,
 }
 
-/// An entry of `[[budgets]]`.
+/// An entry of `[[budgets]]`, which limits a cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BudgetSetting<'a> {
-    /// `("team", "search")`; none: everything counts.
+    /// The label and its value, such as `("team", "search")`. If it is `None`, everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub monthly_usd: f64,
     pub span: Span,
 }
 
-/// An entry of `[[limits]]`.
+/// An entry of `[[limits]]`, which limits accelerators or machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitSetting<'a> {
-    /// `("team", "search")`; none: everything counts.
+    /// The label and its value, such as `("team", "search")`. If it is `None`, everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub accelerators: Option<f64>,
     pub machines: Option<f64>,

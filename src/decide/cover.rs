@@ -60,7 +60,8 @@ pub(super) fn places(finding: &Finding, grounds: &SuppressionContext) -> impl It
     [Some(finding.span), header].into_iter().flatten().chain(facts)
 }
 
-/// `module.a["x"].aws_instance.b` is below `module.a["x"]` and below `module.a`.
+/// Returns true if an address is below a call: `module.a["x"].aws_instance.b` is below `module.a["x"]` and below
+/// `module.a`.
 fn is_below(address: &str, call: &str) -> bool {
     address.strip_prefix(call).is_some_and(|rest| rest.starts_with(['.', '[']))
 }

@@ -7,7 +7,7 @@ use super::{Complaints, FixedBy, SuppressionContext};
 use crate::inventory::{RawData, ReadBy, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
-/// The prefix of annotations that suppress the rule behind it.
+/// The prefix of annotations that suppress a rule. The name of the rule follows it.
 const ANNOTATION: &str = "gpulint.dev/ignore.";
 
 /// One suppression, from any source.

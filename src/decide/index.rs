@@ -1,4 +1,4 @@
-//! Finds the suppressions that may cover a finding quickly: there may be thousands of both.
+//! Quickly finds the suppressions that may cover a finding, because there may be thousands of both.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -78,7 +78,8 @@ fn report_stale_suppression(
     }
 }
 
-/// A rule about changes reports nothing without a comparison, so its suppressions may still be needed.
+/// Returns true if a suppression may still be needed, because a rule about changes reports nothing without a
+/// comparison.
 fn waits_for_a_change(grounds: &SuppressionContext, rule: &str) -> bool {
     grounds.rules.page(rule).is_some_and(|page| page.looks_at == LooksAt::Change)
 }

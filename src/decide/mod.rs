@@ -1,7 +1,7 @@
 //! Decides which findings count: suppressions and the baseline, in one place for all subcommands.
 //!
-//! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one type, and one
-//! function decides whether it covers a finding. An invalid suppression is itself a finding.
+//! A suppression is a comment, an annotation of a manifest or an entry of the configuration. All of them become one
+//! type, and one function decides whether it covers a finding. An invalid suppression is itself a finding.
 
 mod baseline;
 mod compare;
@@ -67,7 +67,7 @@ impl Decided {
     }
 }
 
-/// Why a finding is accepted.
+/// The reason why a finding is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     pub reason: Option<String>,
@@ -87,7 +87,8 @@ pub struct SuppressionContext<'a> {
     pub calls: &'a [(Span, String)],
     /// Suppressions from the configuration.
     pub configured: Vec<Configured>,
-    /// The rules whose names suppressions may use. Only for enabled rules can gpulint report that a suppression has no effect.
+    /// The rules whose names suppressions may use. Only for enabled rules can gpulint report that a suppression has no
+    /// effect.
     pub rules: &'a Rules,
     /// Rules that comments, annotations and the baseline may not suppress, with the authority that forbids it.
     pub fixed: &'a BTreeMap<String, FixedBy>,

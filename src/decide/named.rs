@@ -1,4 +1,5 @@
-//! Finds names of machines and accelerators in files that gpulint does not parse: programs, module calls, unsupported types.
+//! Finds names of machines and accelerators in files that gpulint does not parse: programs, module calls, unsupported
+//! types.
 
 use std::borrow::Cow;
 
@@ -56,7 +57,7 @@ pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> O
 }
 
 static_regex!(
-    /// `Type: AWS::EC2::Instance`, in YAML or JSON.
+    /// Matches the type of a resource: `Type: AWS::EC2::Instance`, in YAML or JSON.
     static TYPE_OF_RESOURCE: Regex = r#"(?m)(?:^|[\s{,"'])Type["']?\s*:\s*["']?AWS::"#
 );
 
@@ -109,8 +110,8 @@ fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     })
 }
 
-/// Short names have several meanings: `v4` is a signature version, `L4` a network layer. They count only next to the name of a
-/// vendor or provider.
+/// Short names have several meanings: `v4` is a signature version, `L4` a network layer. They count only next to the
+/// name of a vendor or provider.
 const SHORT_NAME: usize = 3;
 
 fn speaks_of_maker(line: &str, name: &str) -> bool {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::Decided;
 use crate::source::{SourceFiles, Span};
 
-/// Moves each finding to its first fact on a new line. A finding that is already on a new line stays, and so does one without a
-/// fact there.
+/// Moves each finding to its first fact on a new line. A finding that is already on a new line stays, and so does one
+/// without a fact there.
 pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, before: &SourceFiles, after: &SourceFiles) {
     let mut written = Written { before, after, files: HashMap::new() };
     for finding in findings.map(|decided| &mut decided.finding) {

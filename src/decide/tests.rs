@@ -249,8 +249,8 @@ fn annotations_cover_their_resource() {
     assert!(decision.findings[11].finding.message.contains("`soon` is not a date"));
 }
 
-/// Many comments, stacked or one for each block, are looked up and not compared with every finding: 40,000 of each would take
-/// minutes.
+/// Many comments, stacked or one for each block, are looked up and not compared with every finding: 40,000 of each
+/// would take minutes.
 #[test]
 fn thousands_of_comments_and_findings_are_joined_by_their_places() {
     const MANY: usize = 40_000;

@@ -60,7 +60,7 @@ pub struct UnreadModuleCall {
     pub body: Span,
     /// The known values of its arguments.
     pub values: Vec<String>,
-    /// Its block without comments and without arguments that affect no machine.
+    /// The block of the call without comments and without arguments that affect no machine.
     pub text: String,
     /// True if the module is known to create no machines.
     pub is_harmless: bool,

@@ -9,11 +9,11 @@ use crate::http::{Credential, Error, HttpErrorKind};
 #[derive(Debug, Clone)]
 pub struct CommentTarget {
     pub host: CodeHost,
-    /// Address of the host's interface, such as `https://api.github.com`.
+    /// The address of the host's interface, such as `https://api.github.com`.
     pub api: String,
     /// `owner/name`; on GitLab a number or the full path, on Azure `project/repository`.
     pub repository: String,
-    /// Number of the pull request.
+    /// The number of the pull request.
     pub number: u64,
     /// The commit that was checked, if known. With it, an older run never overwrites a newer one.
     pub head: Option<String>,

@@ -102,7 +102,7 @@ impl Conversation for Github<'_> {
         self.client.send(&self.request(HttpMethod::Delete, &["issues", "comments", id])).map(drop)
     }
 
-    /// Only GraphQL can minimize a comment.
+    /// Hides a comment through GraphQL, because REST cannot minimize comments.
     fn hide(&self, comment: &Posted) -> Result<bool, Error> {
         let Some(node) = &comment.node else { return Ok(false) };
         let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \

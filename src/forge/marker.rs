@@ -34,10 +34,10 @@ impl fmt::Display for Tag {
     }
 }
 
-/// How a host hides a line.
+/// The way in which a host hides a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HiddenStyle {
-    /// `<!-- … -->`
+    /// A comment of HTML: `<!-- … -->`.
     HtmlComment,
     /// `[//]: # (…)`, an unused link definition, for hosts that show HTML as text.
     LinkDefinition,

@@ -66,8 +66,8 @@ pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire
     }
 }
 
-/// Returns the number of the only open pull request from this branch with the target's head, for builds that run
-/// after other builds and know no number. Only GitHub has such builds.
+/// Returns the number of the only open pull request from this branch with the target's head. Builds that run after
+/// other builds do not know this number. Only GitHub has such builds.
 pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
     if target.host != CodeHost::Github {
         return Ok(None);

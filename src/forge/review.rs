@@ -62,7 +62,7 @@ pub(super) fn review(
     }
     match host.post_line_notes(&placed) {
         Ok(posted) => reviewed.posted = posted,
-        // If the diff changed in the meantime, it may lack a line. The comment still contains every finding.
+        // The diff may have changed in the meantime and lack a line. The comment still contains every finding.
         Err(error) if matches!(error.status(), Some(400 | 422)) => reviewed.refused = Some(error.message),
         Err(error) => return Err(error),
     }

@@ -8,7 +8,8 @@ use super::conversation::{CommentOutcome, Conversation, ForgeComment, Mode, Post
 use super::marker::{self, HiddenStyle, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
-/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request alone.
+/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request
+/// alone.
 const MOST_ROUNDS: u32 = 4;
 
 pub(super) fn upsert(
@@ -164,7 +165,7 @@ fn replace(
     Ok(CommentOutcome::Created { url: posted.url })
 }
 
-/// If the host cannot hide comments, one line of the old comment stays.
+/// Hides an old comment. If the host cannot hide comments, one line of the old comment stays.
 fn hide(host: &dyn Conversation, old: &Posted) -> Result<(), Error> {
     let style = if old.body.starts_with('[') { HiddenStyle::LinkDefinition } else { HiddenStyle::HtmlComment };
     let hidden = host.hide(old)?;

@@ -19,7 +19,7 @@ pub struct KnownFact<T> {
     pub value: T,
     /// Place where the resource sets the value: the attribute or key.
     pub span: Span,
-    /// Place of the value itself, if it is elsewhere: the default of a variable or a line of a tfvars file.
+    /// The place of the value itself, if it is elsewhere: the default of a variable or a line of a tfvars file.
     pub defined: Option<Span>,
     pub origin: FactOrigin,
 }

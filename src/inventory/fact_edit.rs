@@ -60,7 +60,7 @@ impl fmt::Display for FactEdit {
     }
 }
 
-/// Reason why an edit is not written, in lower case and without a period.
+/// The reason why an edit is not written, in lower case and without a period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declined {
     /// No setting of this type or kind can express the value.

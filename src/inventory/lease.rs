@@ -178,7 +178,7 @@ fn is_endless(value: &str) -> bool {
     value.len() < 20 && ENDLESS.contains(&plain(value).as_str())
 }
 
-/// A date in the past is not a lease.
+/// Returns true if a value is a date in the past, which is not a lease.
 fn is_past(value: &str, today: Date) -> bool {
     let date = |text: &str| text.replace(['_', '/', '.'], "-").parse::<Date>().ok();
     let from_digits = |digits: &str| match digits.len() {

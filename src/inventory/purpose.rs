@@ -6,7 +6,7 @@ use super::fact::{Fact, FactOrigin};
 use super::key::FactValue;
 use super::terms::{Purpose, Task};
 
-/// Evidence for the purpose of a resource, with its place.
+/// The evidence for the purpose of a resource, with its place.
 #[derive(Debug, Clone, Copy)]
 pub struct PurposeEvidence<'a> {
     pub says: Says<'a>,
@@ -134,8 +134,8 @@ impl Level {
         }
     }
 
-    /// The word `test` in a parent's name describes its place, and in an image's name how the image was built. Neither
-    /// counts.
+    /// Returns true if a word in this place counts. The word `test` in the name of a parent describes the place, and
+    /// in the name of an image it describes the build, so it does not count there.
     fn hears(self, word: &str) -> bool {
         self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
     }
@@ -185,7 +185,7 @@ fn purpose_of_word(word: &str) -> Option<Purpose> {
     })
 }
 
-/// Two words can have one meaning together: batch inference is batch work, and a training batch is training.
+/// Returns the purpose that two words mean together: batch inference is batch work, and a training batch is training.
 fn joint(purposes: &[Purpose]) -> Option<Purpose> {
     match purposes {
         [one] => Some(*one),

@@ -19,11 +19,11 @@ pub struct Raw {
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub address: Arc<str>,
-    /// Path of the file that contains it, set after all files are read.
+    /// The path of the file that contains it, set after all files are read.
     pub path: Arc<str>,
-    /// Deployment that creates it, if known.
+    /// The deployment that creates it, if known.
     pub run: Option<RunId>,
-    /// Reason why it may not exist.
+    /// The reason why it may not exist.
     pub perhaps: Option<Arc<UnknownFact<RawTree>>>,
     /// The first line of the block, or the first key of the document.
     pub span: Span,
@@ -41,7 +41,7 @@ pub struct Raw {
 /// Pods of one template in an object of any kind.
 #[derive(Debug, Clone)]
 pub struct RawPod {
-    /// Name of the template, if the object has several: worker, head.
+    /// The name of the template, if the object has several: worker, head.
     pub name: Arc<str>,
     /// The part of the resource that consists of these pods, if they request accelerators.
     pub part: Option<Arc<str>>,
@@ -57,7 +57,7 @@ pub struct RawPod {
 /// A container, with the settings that its object defines for it in other places.
 #[derive(Debug, Clone)]
 pub struct RawContainer {
-    /// Role of the container: main, init, sidecar or ephemeral.
+    /// The role of the container: main, init, sidecar or ephemeral.
     pub role: &'static str,
     pub tree: RawTree,
 }

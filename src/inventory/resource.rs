@@ -70,7 +70,7 @@ pub struct Orphaned {
     pub month: Arc<str>,
     /// The most expensive of these machines.
     pub named: Arc<str>,
-    /// Reason why the billed cost of other machines is unknown.
+    /// The reason why the billed cost of other machines is unknown.
     pub open: Option<Arc<str>>,
 }
 
@@ -138,18 +138,18 @@ pub struct ResourceId(pub usize);
 /// One of several blocks that declare the same address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepeatedBlock {
-    /// Address of the block. Empty if whole files are alternatives.
+    /// The address of the block. Empty if whole files are alternatives.
     pub address: Arc<str>,
     /// Position among the blocks, from 1.
     pub number: usize,
 }
 
-/// Place from which a resource is deployed.
+/// The place from which a resource is deployed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Home {
-    /// Path of the file that contains the resource.
+    /// The path of the file that contains the resource.
     pub path: Arc<str>,
-    /// Folder of its Terraform root, or else of its file.
+    /// The folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
     /// The names of the chart, kustomizations and objects that deploy the resource, for messages about two resources
     /// that share one.
@@ -161,14 +161,14 @@ pub struct Home {
 /// Names of a block or an object, for lookups and references.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
-    /// Address in its deployment. The address of a resource adds its part or its version.
+    /// The address in its deployment. The address of a resource adds its part or its version.
     pub address: Arc<str>,
     /// Address without the instance key.
     pub block: Arc<str>,
     pub name: Arc<str>,
-    /// Namespace in the manifest.
+    /// The namespace in the manifest.
     pub namespace: Fact<FactValue>,
-    /// Group of pods, as the address names it.
+    /// The group of pods, as the address names it.
     pub part: Arc<str>,
     /// References by which other blocks name it: `aws_instance.a`, or `module.b` for the content of that module.
     pub references: Vec<Arc<str>>,
@@ -180,18 +180,18 @@ pub struct Declaration {
 /// of these machines have accelerators, and adds the facts of the machine.
 #[derive(Debug, Clone)]
 pub struct Resource {
-    /// Address in its own tool: `module.a["x"].aws_instance.b[0]`, `Deployment/serving/llama`.
+    /// The address in its own tool: `module.a["x"].aws_instance.b[0]`, `Deployment/serving/llama`.
     pub address: String,
     /// The Terraform type or the Kubernetes kind.
     pub kind: String,
     pub front_end: ReadBy,
-    /// Directory of its Terraform root, because several roots may contain the same address.
+    /// The directory of its Terraform root, because several roots may contain the same address.
     pub root: Option<Arc<str>>,
-    /// Deployment that creates it.
+    /// The deployment that creates it.
     pub run: Option<RunId>,
     /// Whether totals count its deployment.
     pub counted: CountedAs,
-    /// Place from which it is deployed.
+    /// The place from which it is deployed.
     pub home: Home,
     /// The block or object that declares it.
     pub declared: Declaration,
@@ -200,17 +200,17 @@ pub struct Resource {
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
-    /// Number of machines or pods, or of the unit in `counted_in`.
+    /// The number of machines or pods, or of the unit in `counted_in`.
     pub count: Fact<Range>,
-    /// Whether it only patches another object, which has the number. Its count is unknown until gpulint finds that
-    /// object.
+    /// Whether the resource only patches another object, which has the number. Its count is unknown until gpulint
+    /// finds that object.
     pub is_patch: bool,
     pub counted_in: CountedIn,
     /// Attributes that Terraform does not change after creation.
     pub left_alone: LeftAlone,
     /// Limits for all machines of a pool together. An autoscaler does not exceed them.
     pub limits: Vec<PoolLimit>,
-    /// Place of the version that totals count, if the files contain several versions of one object: a base with
+    /// The place of the version that totals count, if the files contain several versions of one object: a base with
     /// overlays, or alternatives.
     pub version_of: Option<Span>,
     /// The tool that creates this version of the resource, if its root gives another tool different values. Only one
@@ -221,7 +221,7 @@ pub struct Resource {
     pub repeated: Option<RepeatedBlock>,
     pub labels: CostLabels,
     pub links: Vec<Link>,
-    /// For pools: labels and taints of their nodes. For pods: labels that they require of a node.
+    /// The labels and taints of a pool's nodes, or the labels that pods require of a node.
     pub selector: NodeSelector,
     /// Disks of each machine that are billed separately.
     pub disks: Vec<MachineDisk>,
@@ -235,7 +235,7 @@ pub struct Resource {
 /// A name that usage metrics may have for a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterName {
-    /// Kind of a Kubernetes workload or pool. Not set for machines that metrics identify by name.
+    /// The kind of a Kubernetes workload or pool. Not set for machines that metrics identify by name.
     pub kind: Option<Arc<str>>,
     pub namespace: Option<Arc<str>>,
     /// The name; `*` matches anything.
@@ -247,11 +247,11 @@ pub struct MeterName {
 /// Disks of one kind and size on each machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineDisk {
-    /// Size of one disk.
+    /// The size of one disk.
     pub gib: Fact<FactValue>,
-    /// Kind of the disk in the cloud's terms: gp3, pd-ssd, Premium_LRS.
+    /// The kind of the disk in the cloud's terms: gp3, pd-ssd, Premium_LRS.
     pub kind: Fact<FactValue>,
-    /// Number of disks; the default is one.
+    /// The number of disks; the default is one.
     pub count: Fact<FactValue>,
     /// Provisioned performance of one disk, if it is billed separately from the size.
     pub speed: DiskSpeed,
@@ -330,7 +330,7 @@ pub struct LeftAlone {
     pub machine: bool,
 }
 
-/// Unit of a count.
+/// The unit of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CountedIn {
     #[default]
@@ -394,7 +394,7 @@ impl Range {
 #[derive(Debug, Clone, Default)]
 pub struct CostLabels {
     pub entries: BTreeMap<String, Fact<Arc<str>>>,
-    /// Reason why further, unknown keys may exist: `tags = var.tags`.
+    /// The reason why further, unknown keys may exist: `tags = var.tags`.
     pub open: Option<UnknownFact<()>>,
     /// The attribute or block that contains them.
     pub span: Option<Span>,
@@ -405,11 +405,11 @@ pub struct CostLabels {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     pub kind: LinkKind,
-    /// Address of the other resource.
+    /// The address of the other resource.
     pub to: String,
-    /// Place in the files that proves the link.
+    /// The place in the files that proves the link.
     pub span: Span,
-    /// Reason for the link.
+    /// The reason for the link.
     pub why: Arc<str>,
 }
 
@@ -483,7 +483,7 @@ impl LinkKind {
 pub struct NodeSelector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
-    /// Reason why further labels and taints may exist.
+    /// The reason why further labels and taints may exist.
     pub open: Option<UnknownFact<()>>,
     /// Node labels that a pod excludes.
     pub refuses: Vec<(Arc<str>, Refused)>,

@@ -13,9 +13,9 @@ use super::key::FactValue;
 pub struct DeploymentRun {
     pub id: RunId,
     pub kind: RunKind,
-    /// Name from the settings. Without one, the name consists of folder and variant.
+    /// The name from the settings. Without one, the name consists of folder and variant.
     pub given_name: Option<Arc<str>>,
-    /// Directory from which the files are applied.
+    /// The directory from which the files are applied.
     pub folder: Arc<str>,
     /// The files that it read, sorted and without duplicates.
     pub inputs: Vec<Arc<str>>,

@@ -9,7 +9,7 @@ use super::fact::Fact;
 /// One entry of a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScheduleEntry {
-    /// Time in cron format.
+    /// The time in cron format.
     pub at: Fact<Arc<str>>,
     /// Time zone of the entry; the default is UTC.
     pub zone: Fact<Arc<str>>,
@@ -31,7 +31,7 @@ pub enum ScheduledSize {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Until {
-    /// End in cron format.
+    /// The end in cron format.
     Cron(Fact<Arc<str>>),
     Seconds(Fact<f64>),
 }

@@ -120,7 +120,7 @@ fn in_any_case(word: &str) -> Vec<String> {
     })
 }
 
-/// Rules out most texts with a fast byte search.
+/// Excludes most files with a fast byte search: returns false if a file certainly defines none of these components.
 pub fn may_have_sign(text: &[u8]) -> bool {
     RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
 }

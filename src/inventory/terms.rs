@@ -46,7 +46,7 @@ macro_rules! terms {
 }
 
 terms! {
-    /// Way of buying a machine.
+    /// The way of buying a machine.
     Purchase {
         OnDemand "on-demand",
         Spot "spot",
@@ -63,7 +63,7 @@ terms! {
 }
 
 terms! {
-    /// Purpose of a resource.
+    /// The purpose of a resource.
     Purpose {
         Training "training",
         Batch "batch",

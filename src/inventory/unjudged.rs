@@ -7,13 +7,13 @@ use crate::source::Span;
 /// A relevant file, block or resource that gpulint could not evaluate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unjudged {
-    /// Path of the file or directory.
+    /// The path of the file or directory.
     pub path: String,
-    /// Part of the file; not set for the whole file.
+    /// The part of the file; not set for the whole file.
     pub span: Option<Span>,
-    /// Place of the first match, if the whole file is not evaluated and has many lines.
+    /// The place of the first match, if the whole file is not evaluated and has many lines.
     pub shown_at: Option<Span>,
-    /// Address of the resource or module call.
+    /// The address of the resource or module call.
     pub address: Option<String>,
     pub kind: SkipKind,
     /// Reason: a lower-case statement about what was not evaluated.

@@ -46,7 +46,7 @@ pub struct UnsupportedResource {
     pub kind: String,
     pub span: Span,
     pub body: Span,
-    /// Number of instances, if known.
+    /// The number of instances, if known.
     pub count: Option<f64>,
     /// Whether the type's name alone shows that it is about accelerators.
     pub is_by_type: bool,
@@ -63,7 +63,7 @@ pub struct UnlistedField {
     pub says: FieldMeaning,
 }
 
-/// Kind of a field, by its name.
+/// The kind of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldMeaning {
     /// A machine type: `instance_type`.

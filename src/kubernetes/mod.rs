@@ -343,7 +343,7 @@ fn read_documents<'d>(
 ) -> Vec<FoundResource> {
     let mut found = Vec::new();
     for document in documents {
-        // From a file that is read only for its values, keep only the documents that take values from others.
+        // If a file is read only for its values, only the documents that pass values to others stay.
         if parsed.file.joined_only && !gives_values(&document.root) {
             continue;
         }
@@ -402,7 +402,7 @@ fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unsup
     of_unknown_kind.filter(|it| !has_pods(it)).collect()
 }
 
-/// Built-in kinds of Kubernetes request machines only through pods.
+/// Returns whether the kind is not built into Kubernetes. Built-in kinds request machines only through pods.
 fn is_custom(group: &str) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }

@@ -21,8 +21,8 @@ pub(super) struct FileDeployments {
 }
 
 impl FileDeployments {
-    /// `rendered` has the deployments of charts and kustomizations. Manifests inside Terraform belong to the deployment
-    /// of their Terraform root.
+    /// Groups files into deployments. `rendered` has the deployments of charts and kustomizations. Manifests inside
+    /// Terraform belong to the deployment of their Terraform root.
     pub(super) fn of(
         sources: &SourceFiles,
         parsed: &[Parsed],

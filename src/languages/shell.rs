@@ -35,7 +35,7 @@ pub(crate) struct ShellWord {
     pub(crate) end: usize,
     /// The variable whose value is part of the text.
     pub(crate) variable: Option<Arc<str>>,
-    /// Whether it represents all arguments of the script: `"$@"`.
+    /// Whether the word represents all arguments of the script: `"$@"`.
     pub(crate) arguments: bool,
 }
 

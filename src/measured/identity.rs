@@ -1,4 +1,5 @@
-//! Matches rows to resources. A row matches a resource only if both have the same name and no other resource or workload has it.
+//! Matches rows to resources. A row matches a resource only if both have the same name and no other resource or
+//! workload has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,7 +156,7 @@ impl<'r> RowIndex<'r> {
     }
 }
 
-/// Kinds that are measured outside of Kubernetes.
+/// Returns true for a kind that is measured outside of Kubernetes.
 fn is_machine(kind: &str) -> bool {
     matches!(kind, "Instance" | "NodeGroup" | "NodePool" | "Endpoint" | "Notebook" | "Machine")
 }

@@ -50,7 +50,7 @@ pub(super) fn read_rows<Columns, Row>(
     Ok((rows, wrong))
 }
 
-/// Where each line begins and ends.
+/// Returns the start and the end of each line.
 pub(super) fn spans_of_lines(text: &str) -> Vec<(usize, usize)> {
     let mut start = 0;
     let line = |line: &str| {

@@ -1,9 +1,9 @@
-//! Escapes strings from a repository: they must not move a cursor, reverse a line or break out of a format.
+//! Escapes strings from a repository, so that they cannot move a cursor, reverse a line or break out of a format.
 
 use std::borrow::Cow;
 
-/// Replaces control and direction characters by harmless ones of the same length in bytes, so that places stay valid. Tabs and
-/// line feeds stay.
+/// Replaces control and direction characters by harmless ones of the same length in bytes, so that places stay valid.
+/// Tabs and line feeds stay.
 pub fn harmless(text: &str) -> String {
     if text.bytes().all(|byte| byte == b'\t' || byte == b'\n' || (b' '..0x7f).contains(&byte)) {
         return text.to_owned();
@@ -19,7 +19,8 @@ pub fn one_line(text: &str) -> String {
 /// Strings that CI runners execute as commands anywhere in a log line.
 const COMMANDS: [(&str, &str); 2] = [("##[", "["), ("##vso[", "vso[")];
 
-/// Escapes commands to CI runners: `::stop-commands::` at the beginning of a line, or `##[error]` and `##vso[…]` anywhere.
+/// Escapes commands to CI runners: `::stop-commands::` at the beginning of a line, or `##[error]` and `##vso[…]`
+/// anywhere.
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let text = without_marked(text, "\\#");
     if !text.contains("::") {
@@ -68,15 +69,15 @@ fn replaced(c: char) -> char {
     }
 }
 
-/// Control characters, characters that change the direction of text, and invisible characters.
+/// Returns true for control characters, characters that change the direction of text, and invisible characters.
 pub(super) fn is_hostile(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
     c.is_control() || turns || breaks || is_invisible(c)
 }
 
-/// Joiners and separators without width, fillers that look like blanks, and tags and selectors that can hide whole sentences from
-/// people, but not from programs. Selectors of emoji and scripts stay.
+/// Joiners and separators without width, fillers that look like blanks, and tags and selectors that can hide whole
+/// sentences from people, but not from programs. Selectors of emoji and scripts stay.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}'
         | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'

@@ -117,7 +117,7 @@ pub fn cost(format: Format, report: &Report, style: ReportStyle) -> Option<Strin
     }
 }
 
-/// Errors in the input or the configuration, for people.
+/// Returns the errors in the input or the configuration, for people.
 pub fn diagnostics(sources: &SourceFiles, paths: &ShownPaths, all: &[Diagnostic], style: ReportStyle) -> String {
     formats::text::diagnostics(sources, paths, all, style)
 }

@@ -55,8 +55,8 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_
     }
 }
 
-/// If one pod runs on each node, returns the number of nodes: of the matched pool, and of other pools in the same place
-/// that can host the pod.
+/// Returns the number of nodes for a workload with one pod on each node: those of the matched pool, and of other pools
+/// in the same place that can host the pod.
 fn nodes(inventory: &Inventory, pools: &[usize], joined: usize, pod: usize) -> Option<Fact<Range>> {
     let (pool, pod) = (&inventory.resources[joined], &inventory.resources[pod]);
     if pod.flag(Key::OnEachNode) != Some(true) || !matches!(pod.count, Fact::Unknown(_)) {
@@ -78,7 +78,7 @@ fn positions(inventory: &Inventory, role: BillingRole, wanted: impl Fn(&Resource
     all.filter(|(_, it)| it.role == role && wanted(it)).map(|(at, _)| at).collect()
 }
 
-/// If more pools fit, gpulint checks only the nearest ones.
+/// The limit on pools for one pod. If more pools fit, gpulint checks only the nearest ones.
 const MOST_CANDIDATES: usize = 1_000;
 
 /// A pool that a pod runs on, the line that proves the match, and the reason why both belong together.

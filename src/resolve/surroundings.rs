@@ -50,7 +50,8 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &SourceFiles
     pair_twins(inventory, &directories);
 }
 
-/// A controller setting applies to the resources in its folder, in the folders below and in the folders above.
+/// Applies the settings of controllers to a resource. A setting applies to its folder, to the folders below and to the
+/// folders above.
 fn apply_switches(
     resource: &mut Resource,
     directory: &str,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::page::RuleFile;
 use super::set::BUILT_IN;
 
-/// Address at which `docs` is published as a book. All links to the book start with it.
+/// The address at which `docs` is published as a book. All links to the book start with it.
 const BOOK: &str = "https://gpulint.github.io/gpulint";
 
 /// Returns the address of a page in the book, by its path in `docs` without the extension.

@@ -44,7 +44,7 @@ impl<'a> EvaluationContext<'a> {
     }
 }
 
-/// Result of a condition.
+/// The result of a condition.
 #[derive(Debug)]
 pub(super) enum ConditionOutcome {
     No,

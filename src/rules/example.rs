@@ -10,7 +10,7 @@ use super::{Finding, format};
 pub struct Example {
     /// Heading of the example, or the line at which it starts.
     pub title: String,
-    /// Line in the rule file, from 1.
+    /// The line in the rule file, from 1.
     pub line: usize,
     pub files: Vec<ExampleFile>,
     /// Files before the change, if the example has a change. `files` are those after it.
@@ -34,10 +34,10 @@ pub struct Example {
 /// A code block with a file after the rule's fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed {
-    /// Path of the file, if the example has several.
+    /// The path of the file, if the example has several.
     pub path: Option<String>,
     pub text: String,
-    /// Byte range in the rule file.
+    /// The byte range in the rule file.
     pub at: Range<usize>,
 }
 
@@ -45,7 +45,7 @@ pub struct Fixed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedOutput {
     pub text: String,
-    /// Byte range in the rule file.
+    /// The byte range in the rule file.
     pub at: Range<usize>,
 }
 

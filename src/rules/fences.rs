@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 3] = [("hcl", "main.tf"), ("yaml", "manifest.yaml"),
 /// A part of the examples that no test executes, although it looks like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExampleMistake {
-    /// Line in the rule file, from 1.
+    /// The line in the rule file, from 1.
     pub line: usize,
     pub message: String,
 }
@@ -57,7 +57,7 @@ pub fn examples(page: &str) -> Vec<Example> {
     all
 }
 
-/// Content of a code block, by its info string.
+/// The content of a code block, by its info string.
 enum Content<'a> {
     File {
         path: &'a str,
@@ -276,7 +276,7 @@ enum Part<'a> {
 struct Fence<'a> {
     info: &'a str,
     text: &'a str,
-    /// Line that opens the code block, from 1.
+    /// The line that opens the code block, from 1.
     line: usize,
     at: Range<usize>,
 }

@@ -21,7 +21,7 @@ use super::{Confidence, ExaminedBlock, FactEvidence, FailedRule, Finding, Fix, J
 /// A rule that fails this often has a mistake itself, so further evaluations would only take time.
 const MOST_FAILURES: usize = 100;
 
-/// `is_meant` limits the resources that rules about one resource evaluate.
+/// Evaluates the rules. `is_meant` limits the resources that rules about one resource evaluate.
 pub(super) fn judge(
     pages: &[&RuleFile],
     world: &RuleContext<'_>,

@@ -95,7 +95,7 @@ pub struct Fix {
     pub wishes: Vec<FactEdit>,
     /// Related facts that must change too, if the files set them.
     pub follows: Vec<FactEdit>,
-    /// Reason why the fix has no edits.
+    /// The reason why the fix has no edits.
     pub declined: Option<String>,
 }
 
@@ -159,7 +159,7 @@ impl Undetermined {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactEvidence {
     pub fact: String,
-    /// Place at which the resource sets the fact, and place of the value itself.
+    /// The place at which the resource sets the fact, and place of the value itself.
     pub span: Option<Span>,
     pub defined: Option<Span>,
     /// The value as a string, for fingerprints.

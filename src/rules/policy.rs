@@ -41,7 +41,7 @@ const KINDS: [(&str, &str, &str, &str); 30] = [
     ("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs"),
 ];
 
-/// Action of the API server for objects that the rule reports.
+/// The action of the API server for objects that the rule reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforcement {
     /// Warns and audits. An error in the policy blocks nothing.

@@ -18,7 +18,7 @@ pub struct RuleSettings {
     pub forced: BTreeSet<String>,
     /// Former names without a current rule; settings may still use them.
     pub removed: BTreeSet<String>,
-    /// Settings by rule name.
+    /// The settings by rule name.
     pub rules: BTreeMap<String, Override>,
     /// Label keys that every resource must have.
     pub required_labels: Vec<String>,
@@ -30,11 +30,11 @@ pub struct RuleSettings {
     pub limits: Vec<CountLimit>,
     /// Dollars per month above which a resource needs a justification.
     pub approvals_above_usd: Option<f64>,
-    /// Label on a pull request that approves its cost.
+    /// The label on a pull request that approves its cost.
     pub approving_label: Option<String>,
     /// Labels on the pull request, as the code host reports them.
     pub change_labels: Vec<String>,
-    /// Settings for some paths; a later layer overrides an earlier one.
+    /// The settings for some paths; a later layer overrides an earlier one.
     pub layers: Vec<PathSettings>,
     /// Names that custom rules can use; `None` if unknown.
     pub names: Option<Arc<KnownNames>>,
@@ -79,7 +79,7 @@ fn rename_all(names: &mut [(String, Option<Span>)], former: &BTreeMap<String, St
     }
 }
 
-/// Settings for some paths. A value that is `None` changes nothing.
+/// The settings for some paths. A value that is `None` changes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct PathSettings {
     /// Patterns of the paths, in which `*` matches anything.
@@ -97,14 +97,14 @@ pub struct PathSettings {
 /// A limit on accelerators and machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountLimit {
-    /// Owner for messages: team search.
+    /// The owner for messages: team search.
     pub name: String,
     /// Label and value of its resources; `None` for all resources.
     pub label: Option<(String, String)>,
-    /// Limit for all resources together.
+    /// The limit for all resources together.
     pub accelerators: Option<f64>,
     pub machines: Option<f64>,
-    /// Limit for each resource.
+    /// The limit for each resource.
     pub resource_accelerators: Option<f64>,
     pub resource_machines: Option<f64>,
 }
@@ -112,7 +112,7 @@ pub struct CountLimit {
 /// A limit on the cost of some resources together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// Owner for messages: team search.
+    /// The owner for messages: team search.
     pub name: String,
     /// Label and value of its resources; `None` for all resources.
     pub label: Option<(String, String)>,
@@ -122,7 +122,7 @@ pub struct Budget {
 /// The number of rules that are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
-    /// Only rules that few teams dispute.
+    /// The profile turns on only rules that few teams dispute.
     Essential,
     #[default]
     Standard,
@@ -145,10 +145,10 @@ impl Profile {
     }
 }
 
-/// Settings of one rule.
+/// The settings of one rule.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
-    /// Place of the rule's name.
+    /// The place of the rule's name.
     pub span: Option<Span>,
     pub level: Option<Level>,
     /// The last day on which the rule reports only notes, regardless of its level.
@@ -181,7 +181,7 @@ pub struct PageText {
 /// A pack, with the place of its published rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackName {
-    /// Name with its version: `platform 1.4.0`.
+    /// The name with its version: `platform 1.4.0`.
     pub name: String,
     /// An address in which gpulint replaces `{rule}` by the name of the rule.
     pub pages: Option<String>,

@@ -25,7 +25,7 @@ enum Part {
     Range(Box<Program>, Box<Program>),
 }
 
-/// Format of a value.
+/// The format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// The format that suits the type of the value.
@@ -173,7 +173,7 @@ impl MessageTemplate {
 }
 
 impl RenderedMessage {
-    /// An expected amount of zero may still have a maximum, which is written as "up to".
+    /// Writes an amount. An expected amount of zero may still have a maximum, which is written as "up to".
     fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
         let most = most.filter(|it| *it > 0.0);

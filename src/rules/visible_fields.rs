@@ -15,7 +15,7 @@ use crate::source::Span;
 pub struct VisibleField {
     pub name: String,
     pub value: String,
-    /// Reason why the value is unknown.
+    /// The reason why the value is unknown.
     pub unknown: Option<String>,
     /// Origin: written, resolved, default, inferred or assumed.
     pub origin: Option<&'static str>,

@@ -9,7 +9,7 @@ use crate::fit::Market;
 use crate::languages::cel::{CelHost, CelValue};
 use crate::source::Span;
 
-/// Result of a rule for one resource.
+/// The result of a rule for one resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     pub address: String,

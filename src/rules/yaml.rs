@@ -11,7 +11,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 #[derive(Debug, Clone)]
 pub(super) struct PageNode {
     pub(super) value: PageValue,
-    /// Byte range in the parsed text.
+    /// The byte range in the parsed text.
     pub(super) at: Range<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Deployments: what one command applies together.
 //!
-//! The front ends find deployments. This module combines them, and decides which of them count in the total and which files no
-//! deployment reads. It is pure, and knows no Terraform type and no Kubernetes kind.
+//! The front ends find deployments. This module combines them, and decides which of them count in the total and which
+//! files no deployment reads. It is pure, and knows no Terraform type and no Kubernetes kind.
 
 mod counted;
 

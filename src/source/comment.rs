@@ -6,10 +6,10 @@ use super::files::Span;
 /// The suppressed rules, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directive {
-    /// Whether it applies to the whole file, not only to the place of the comment.
+    /// Whether the suppression applies to the whole file, not only to the place of the comment.
     pub whole_file: bool,
     pub rules: Vec<(String, Span)>,
-    /// Last day on which it applies.
+    /// The last day on which it applies.
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,

@@ -17,7 +17,7 @@ pub struct AdaptiveRegex {
 /// Maximum length of a text for the small engine.
 const SHORT: usize = 512;
 
-/// Syntax that the small engine lacks or interprets differently.
+/// The syntax that the small engine lacks or interprets differently.
 const BEYOND_SMALL: [&str; 9] = ["&&", "--", "~~", "[[", "\\p", "\\P", "\\b{", "(?u", "(?x"];
 
 impl AdaptiveRegex {

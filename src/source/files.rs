@@ -53,7 +53,7 @@ impl Span {
     }
 }
 
-/// Text that replaces a span.
+/// The text that replaces a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub span: Span,
@@ -85,7 +85,7 @@ impl Edit {
     }
 }
 
-/// Origin of derived text, from `start` to the next segment.
+/// The origin of derived text, from `start` to the next segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
     pub start: u32,

@@ -133,8 +133,8 @@ fn unquoted(text: &str) -> String {
     out
 }
 
-/// Joins the lines of a plain scalar: one break becomes a space, of several all but the first stay, and LS and PS
-/// always stay.
+/// Joins the lines of a plain scalar. A single line break becomes a space. If there are several, all but the first
+/// stay. LS and PS always stay.
 fn joined(raw: &str) -> String {
     let is_break = |c: char| matches!(c, '\n' | '\r' | NEL) || OTHERS.contains(&c);
     let mut out = String::with_capacity(raw.len());

@@ -1,7 +1,7 @@
 //! Converts Go regular expressions to Rust ones with the same meaning.
 //!
-//! Both have the same origin. They differ in the characters that count as digits and word characters (in Go only
-//! ASCII), in characters that need a backslash in brackets, and in braces that repeat nothing.
+//! Both have the same origin, with three differences. Only ASCII characters count as digits and word characters in Go.
+//! Other characters need a backslash in brackets. Braces that repeat nothing are literals in Go.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -3,13 +3,13 @@
 /// Limits for reading. A file that exceeds one is reported, so that it cannot fill the memory or take long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum bytes of a file; the tree enforces it.
+    /// The maximum number of bytes of a file. The tree enforces this limit.
     pub file_bytes: u64,
-    /// Maximum nesting of blocks and brackets.
+    /// The maximum nesting of blocks and brackets.
     pub nesting: u32,
-    /// Maximum steps for evaluating one Terraform root.
+    /// The maximum number of steps for evaluating one Terraform root.
     pub evaluation_steps: u64,
-    /// Maximum values of a YAML document with its aliases resolved.
+    /// The maximum number of values of a YAML document with its aliases resolved.
     pub yaml_nodes: u32,
 }
 

@@ -17,7 +17,7 @@ const STRIDE: usize = 4096;
 #[derive(Debug)]
 pub(super) struct LineIndex {
     starts: Vec<u32>,
-    /// Number of characters before each multiple of `STRIDE`; computed for the first long line.
+    /// The number of characters before each multiple of `STRIDE`; computed for the first long line.
     characters: OnceLock<Vec<u32>>,
 }
 

@@ -118,8 +118,8 @@ impl Tree for MemoryTree {
     }
 }
 
-/// Prefix of the paths of a second tree next to the first. No file name contains it, and `join` and `normalize` refuse
-/// it, so only the program can name such a path.
+/// The prefix of the paths of a second tree next to the first. No file name contains it, and `join` and `normalize`
+/// refuse it, so only the program can name such a path.
 pub const BESIDE: char = '\0';
 
 /// Joins `directory` and a relative path and removes `.` and `..`; `None` if the path leads out of the tree.

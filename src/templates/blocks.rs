@@ -56,7 +56,7 @@ fn location(value: &HclValue) -> String {
     value.as_text().map(Cow::into_owned).or_else(|| outline.map(str::to_owned)).unwrap_or_default()
 }
 
-/// Content of a block.
+/// The content of a block.
 #[derive(Default)]
 struct BlockBody {
     attributes: BTreeMap<String, EvaluatedAttribute>,
@@ -116,7 +116,7 @@ impl Reader<'_> {
     fn place(&self, path: &str, doc: &DocValue, body: &mut BlockBody) {
         let name = self.names.name(path);
         if name.is_empty() {
-            // A scalar has no members, and a partly known object has candidates for everything.
+            // The scalar has no members. A partly known object has candidates for all of its members.
             return self.members(doc, path, body);
         }
         let taken = self.names.taken(path, &name);

@@ -33,11 +33,11 @@ pub(super) struct NameTable {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeNames {
-    /// Type in the resource definitions.
+    /// The type in the resource definitions.
     pub(super) is: String,
-    /// Property that distinguishes variants: the definition of `type#kind` applies if it exists.
+    /// The property that distinguishes variants: the definition of `type#kind` applies if it exists.
     by: Option<String>,
-    /// Name of a path's last key in resource definitions. If empty, its members belong to the parent.
+    /// The name of a path's last key in resource definitions. If empty, its members belong to the parent.
     #[serde(default)]
     names: BTreeMap<String, String>,
     /// Maps with arbitrary keys.
@@ -50,9 +50,9 @@ pub(super) struct TypeNames {
     /// `resourceRequirements`.
     #[serde(default)]
     json: Vec<String>,
-    /// Property with the location of a nested document. Without the document, the resource is like a module call.
+    /// The property with the location of a nested document. Without the document, the resource is like a module call.
     pub(super) calls: Option<String>,
-    /// Names of blocks in Terraform that are lists with a plural name.
+    /// True if lists with a plural name are blocks with a singular name in Terraform.
     #[serde(skip)]
     pub(super) plural: bool,
 }

@@ -14,18 +14,18 @@ use super::blocks;
 use super::names::TypeNaming;
 use super::reading::TemplateReading;
 
-/// Prefix of metadata that suppresses a rule; Kubernetes annotations use the same words.
+/// The prefix of metadata that suppresses a rule; Kubernetes annotations use the same words.
 const IGNORES: &str = "gpulint.dev/ignore.";
 
 /// Documents of one deployment, and its place.
 pub(super) struct Applied<'d> {
     pub(super) table: &'d dyn TypeNaming,
-    /// Name of the provider in resource definitions.
+    /// The name of the provider in resource definitions.
     pub(super) provider: &'static str,
-    /// Settings of all resources: the region.
+    /// The settings of all resources: the region.
     pub(super) settings: Vec<(String, HclValue)>,
     pub(super) run: &'d RunId,
-    /// Place of the whole document.
+    /// The place of the whole document.
     pub(super) span: Span,
 }
 

@@ -30,7 +30,8 @@ pub struct EvaluatedBlock {
     pub instances: Fact<Range>,
     /// The provider configuration that a resource uses.
     pub provider: Option<Arc<Provider>>,
-    /// For module calls: the source as written. Calls whose code is on disk are expanded and appear as resources too.
+    /// The source of a module call, as written. If the code of a call is on disk, its content appears as resources,
+    /// too.
     pub source: Option<String>,
     /// Resources and data sources that the arguments reference, by address without index
     /// (`module.a.aws_launch_template.gpu`), with the place of the reference. References through variables and locals

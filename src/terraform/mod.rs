@@ -105,7 +105,7 @@ pub struct RootOverview {
     pub directory: String,
     /// The evidence that it is a root.
     pub why: RootEvidence,
-    /// In order of precedence, the highest last.
+    /// The variable files in order of precedence, the highest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
     /// The evaluation steps that it used. Each root has a budget of steps.
@@ -119,7 +119,7 @@ pub struct RootOverview {
 /// A Kubernetes manifest in a Terraform resource.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// Address of the Terraform resource.
+    /// The address of the Terraform resource.
     pub address: String,
     pub kind: String,
     pub span: Span,

@@ -57,7 +57,7 @@ const PLACES: [&str; 9] = [
     "OCI_REGION",
 ];
 
-/// How many lines around a value may contain its name.
+/// The number of lines around a value that may contain its name.
 const NEAR: usize = 3;
 
 /// The names that files with accelerators take from outside, directly or through lines that pass values on.
@@ -117,7 +117,8 @@ impl ExternalNames {
         names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
     }
 
-    /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
+    /// Finds a passed value in a part of the tree without accelerators. There, the name of the variable itself must be
+    /// about numbers.
     fn far(&self, line: ChangedLine, file: &ChangedText) -> Option<String> {
         let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
         Some(format!("the variable `{name}`"))

@@ -102,7 +102,8 @@ fn is_foreign(it: &Unjudged) -> bool {
     matches!(it.kind, SkipKind::Language | SkipKind::Program)
 }
 
-/// The inputs of a file in another language: companion files, and the rest of the file.
+/// Returns true if a changed file is an input of an entry in another language: a companion file, or the rest of its
+/// file.
 fn is_parameter(states: &ChangedStates, it: &Unjudged, file: &ChangedText) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);

@@ -57,7 +57,7 @@ pub(super) fn takers(
     search.found
 }
 
-/// Roots near resources with accelerators, with their blocks that call programs.
+/// Returns the roots near resources with accelerators, with their blocks that call programs.
 fn callers_of_terraform(states: &ChangedStates, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
     let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
     let is_root =
@@ -99,7 +99,7 @@ impl TakerSearch<'_> {
         called
     }
 
-    /// A file whose content becomes a value.
+    /// Records a file whose content becomes a value.
     fn take_as_value(&mut self, taker: &str, word: &str) {
         for path in self.names.get(file_name(word)).into_iter().flatten() {
             if *path != taker && is_meant(word, path, taker) {

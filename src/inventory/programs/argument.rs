@@ -8,10 +8,10 @@ use super::values::{ValueMeaning, meaning};
 /// The words of a command that set a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeclaringWords {
-    /// Index of the flag, and of the last word that belongs to it.
+    /// The index of the flag, and of the last word that belongs to it.
     pub first: usize,
     pub last: usize,
-    /// Offset in `last` at which the value begins. A switch has no value.
+    /// The offset in `last` at which the value begins. A switch has no value.
     pub value: Option<usize>,
 }
 

@@ -33,7 +33,7 @@ pub type ProgramFacts = BTreeMap<Key, Fact<FactValue>>;
 /// unknown part.
 pub type Word = Fact<Arc<str>>;
 
-/// Settings from files, by the paths under which commands name them.
+/// The settings from files, by the paths under which commands name them.
 pub type SettingsFiles = BTreeMap<String, Vec<ProgramSetting>>;
 
 /// The command, image and environment that start a program, from a pod, a task definition or a model environment.
@@ -43,7 +43,7 @@ pub struct Container {
     pub command: Vec<Word>,
     pub args: Vec<Word>,
     pub env: BTreeMap<String, Word>,
-    /// Reason why further variables may exist: `envFrom` refers to a map outside the files.
+    /// The reason why further variables may exist: `envFrom` refers to a map outside the files.
     pub open_env: Option<Arc<str>>,
     /// Whether the container requests accelerators. If it does, variables such as `MODEL_ID` count even for an unknown
     /// program.

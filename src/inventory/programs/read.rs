@@ -16,11 +16,11 @@ use crate::source::Span;
 /// The rank of settings files. Arguments rank before the files that they name, these before variables, and variables
 /// before settings.
 const FILES: Rank = 400;
-/// Rank of conclusions from a switch that is off.
+/// The rank of conclusions from a switch that is off.
 const SWITCHED_OFF: Rank = 900;
 const VARIABLES: Rank = 1000;
 const GENERIC: Rank = 2000;
-/// Rank of conclusions from the name of a program or image.
+/// The rank of conclusions from the name of a program or image.
 const NAMES: Rank = 3000;
 
 /// The facts found so far: for each fact, the place with the strongest rank.
@@ -148,8 +148,8 @@ impl FoundFacts {
         }
     }
 
-    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` contains precision and parallelism; other profiles are only
-    /// identifiers.
+    /// Reads precision and parallelism from a profile such as `tensorrt_llm-h100-fp8-tp4-pp1-throughput`. Other
+    /// profiles are only identifiers.
     fn profile(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let number = |part: &str, prefix: &str| part.strip_prefix(prefix)?.parse::<u32>().ok();
         for part in token.text.to_ascii_lowercase().split('-') {
@@ -163,7 +163,7 @@ impl FoundFacts {
         }
     }
 
-    /// `llama3_1/70B_qlora_single_device`: the name of a recipe contains method and sharding.
+    /// Reads method and sharding from the name of a recipe: `llama3_1/70B_qlora_single_device`.
     fn recipe(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let lower = token.text.to_ascii_lowercase();
         let method = ["qlora", "lora", "full", "pretrain"].into_iter().find(|word| lower.contains(word));

@@ -15,7 +15,7 @@ const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.json"));
 /// The table, read once on first use.
 pub(super) static TABLE: LazyLock<ProgramTable> = LazyLock::new(|| ProgramTable::read(TEXT));
 
-/// Target of an argument, variable or setting: a fact, or a string that a special reader parses.
+/// The target of an argument, variable or setting: a fact, or a string that a special reader parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeclaredTarget {
     Key(Key),
@@ -31,7 +31,7 @@ pub(super) enum TextReader {
     Arguments,
     /// `{"model": …, "num_speculative_tokens": …}`
     Speculation,
-    /// Path of a DeepSpeed configuration: `ds_z3_offload.json`.
+    /// The path of a DeepSpeed configuration: `ds_z3_offload.json`.
     Deepspeed,
     /// `full_shard auto_wrap offload`
     Fsdp,
@@ -41,15 +41,15 @@ pub(super) enum TextReader {
     OffloadActivations,
     /// The program applies and drops each gradient while it computes the next one.
     DropGradients,
-    /// Path of a settings file for the same program.
+    /// The path of a settings file for the same program.
     File,
-    /// Path of a settings file whose name may show how training is sharded.
+    /// The path of a settings file whose name may show how training is sharded.
     ShardingFile,
-    /// Name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
+    /// The name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
     Recipe,
 }
 
-/// Rank of a place: a smaller number overrides a larger one.
+/// The rank of a place: a smaller number overrides a larger one.
 pub(super) type Rank = u16;
 
 #[derive(Debug, Default)]
@@ -363,7 +363,7 @@ fn target(name: &str) -> Option<DeclaredTarget> {
     }))
 }
 
-/// `precision=nf4 method=qlora`
+/// Parses assignments of facts: `precision=nf4 method=qlora`.
 fn assignments(text: &str) -> Vec<(Key, String)> {
     let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
     pairs.filter_map(|(key, value)| Some((Key::named(key)?, value.to_owned()))).collect()

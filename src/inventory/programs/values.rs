@@ -127,7 +127,7 @@ fn share(text: &str) -> ValueMeaning {
 
 static_regex!(static STAGE: Regex = r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)");
 
-/// `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
+/// Parses a kind of sharding: `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
 pub(super) fn sharding(word: &str) -> ValueMeaning {
     let known = |name: &str| ValueMeaning::Value(FactValue::text(name));
     if let Some(stage) = STAGE.captures(word).and_then(|found| found.get(1)) {

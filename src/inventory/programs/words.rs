@@ -8,7 +8,7 @@ use super::{Container, SettingsFiles, Word};
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::source::Span;
 
-/// Limit for nested scripts, such as `docker run` in `sh -c`: real scripts do not nest deeper.
+/// The limit for nested scripts, such as `docker run` in `sh -c`: real scripts do not nest deeper.
 const DEEPEST: usize = 4;
 
 /// The limit on the commands of one container.
@@ -23,10 +23,10 @@ pub(super) struct CommandWord {
     /// The word, which may contain holes.
     pub(super) text: String,
     pub(super) span: Span,
-    /// Place of the value of a variable in the word.
+    /// The place of the value of a variable in the word.
     pub(super) defined: Option<Span>,
     pub(super) origin: FactOrigin,
-    /// Cause of the holes, if known.
+    /// The cause of the holes, if known.
     pub(super) why: Option<Arc<str>>,
 }
 

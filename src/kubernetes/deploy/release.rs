@@ -212,7 +212,8 @@ fn without(sources: &SourceFiles, object: &KubernetesObject<'_>, (name, at): &(A
     SkippedFile::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 
-/// A release in an examples folder demonstrates a chart from another place, and does not affect other releases.
+/// Returns whether a release only demonstrates a chart: its examples folder is not in the chart's. Such a release does
+/// not affect others.
 fn shows(release: &str, chart: &str) -> bool {
     let folders = parent(release).split('/').zip(chart.split('/').map(Some).chain(std::iter::repeat(None)));
     let own = folders.skip_while(|(folder, of_chart)| Some(*folder) == *of_chart);

@@ -58,7 +58,7 @@ pub(in crate::kubernetes) fn others(values: &Node, row: &KindRow, above: &Above,
     }
 }
 
-/// Why pods are searched by their shape.
+/// The reason why pods are searched by their shape.
 struct Shape {
     why: Arc<str>,
     of_values: bool,

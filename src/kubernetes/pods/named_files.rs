@@ -18,7 +18,7 @@ use crate::kubernetes::text::nested;
 const MOST: usize = 8;
 const MOST_BYTES: usize = 256 << 10;
 
-/// `mounted` returns the file at a path of the container.
+/// Returns the settings in the files that a command names. `mounted` returns the file at a path of the container.
 pub(super) fn of<'t>(
     container: &Container,
     mounted: impl Fn(&str) -> Option<&'t Node>,

@@ -169,7 +169,7 @@ fn read_node_condition(facts: &mut Facts, condition: &Condition, label: &DeviceL
         return;
     }
     let mut values: Vec<(Fact<FactValue>, Span)> = Vec::new();
-    // A list may name every machine type of a cloud.
+    // A set is used, because a list may name every machine type of a cloud.
     let mut seen = HashSet::new();
     for (text, span) in split(condition, label) {
         let fact = one(label, fact, &text, span);
@@ -240,7 +240,7 @@ fn several(condition: &Condition, mut values: Vec<(Fact<FactValue>, Span)>) -> F
     Fact::Unknown(UnknownFact { span: condition.span, why: why.into(), candidates })
 }
 
-/// A pool that uses spot or on demand, depending on availability, has its own purchase option.
+/// Returns the purchase option. A pool that uses spot or on demand, depending on availability, has its own option.
 fn purchase(condition: &Condition, values: Vec<(Fact<FactValue>, Span)>) -> Fact<FactValue> {
     let has = |purchase| values.iter().any(|(fact, _)| Purchase::from_fact(fact) == Some(purchase));
     let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);

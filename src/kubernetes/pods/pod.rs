@@ -173,7 +173,7 @@ impl Pod {
         facts
     }
 
-    /// A pod that tolerates the taint of spot machines may run on them.
+    /// Adds the fact that a pod may run on spot machines, if it tolerates their taint.
     fn tolerated(&self, facts: &mut Facts) {
         for taint in self.tolerations() {
             let Some(value) = &taint.value else { continue };

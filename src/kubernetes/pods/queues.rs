@@ -81,7 +81,7 @@ fn flavours(cluster: &KubernetesObject<'_>, request: &PodRequest, index: &Object
     labels.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Kueue skips a flavor whose nodes do not match the pod's own conditions.
+/// Returns whether a pod may use a flavor. Kueue skips a flavor whose nodes do not match the pod's own conditions.
 fn fits(flavour: &[Condition], own: &[Condition]) -> bool {
     let value = |condition: &Condition| condition.values.first().map(|(text, _)| text.clone());
     flavour.iter().all(|label| {

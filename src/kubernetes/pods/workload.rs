@@ -29,11 +29,11 @@ pub(in crate::kubernetes) struct PodGroup {
     pub pod: Pod,
     pub count: Fact<Range>,
     pub facts: Facts,
-    /// Why the pods were found by their shape and not by a definition.
+    /// The reason why the pods were found by their shape and not by a definition.
     pub by_shape: Option<std::sync::Arc<str>>,
-    /// The pods are from the values of a chart, read without its templates.
+    /// True if the pods are from the values of a chart, read without its templates.
     pub of_values: bool,
-    /// The object is a patch of another one.
+    /// True if the object is a patch of another one.
     pub is_overlay: bool,
     /// True if the patched object also sets the number of pods.
     pub is_patch: bool,
@@ -61,17 +61,17 @@ pub(in crate::kubernetes) struct FoundResource {
     pub kind: String,
     pub name: Option<std::sync::Arc<str>>,
     pub namespace: Option<std::sync::Arc<str>>,
-    /// The cluster generates the name.
+    /// True if the cluster generates the name.
     pub generated: bool,
-    /// The object is a patch of another one.
+    /// True if the object is a patch of another one.
     pub is_overlay: bool,
     /// True if its kustomization has no other patch of the same object.
     pub is_only_patch: bool,
-    /// The resource is from the values of a chart whose templates were not read.
+    /// True if the resource is from the values of a chart whose templates were not read.
     pub from_values: bool,
     /// Claims that other pods may use, too.
     pub shared: Vec<String>,
-    /// A container with accelerators listens on a port that is not only for users.
+    /// True if a container with accelerators listens on a port that is not only for users.
     pub listens: bool,
     /// The string inside Terraform that its manifest was made from.
     pub carrier: Option<FileId>,

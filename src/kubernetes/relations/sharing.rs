@@ -16,7 +16,7 @@ const KEY: &str = "nvidia.com/gpu";
 const WAYS: [(&str, &str); 2] = [("sharing.timeSlicing.resources", "time-slicing"), ("sharing.mps.resources", "mps")];
 const DEEPEST: usize = 24;
 
-/// Settings of a device plugin that offer one accelerator several times.
+/// The settings of a device plugin that offer one accelerator several times.
 pub(in crate::kubernetes) struct Sharing {
     path: Arc<str>,
     replicas: f64,

@@ -40,7 +40,7 @@ pub(in crate::kubernetes) fn leave_out(
 /// A decoded and re-encoded manifest has no single part of a file, but each of its values has a place. The place of its
 /// accelerator request distinguishes it from neighbors, possibly in the same line.
 struct Decoded {
-    /// By file and start of the place: its end, and the addresses of the resources there.
+    /// The end of each place and the addresses of its resources, by the file and the start of the place.
     by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)>,
 }
 
@@ -75,7 +75,8 @@ impl Decoded {
         several
     }
 
-    /// If several resources share a place, only the one with the name of the loaded manifest is the same.
+    /// Returns whether Terraform loads this resource. If several resources share a place, only the one with the name
+    /// of the loaded manifest is the same.
     fn holds(&self, resource: &Resource, twins: &HashSet<(FileId, u32)>) -> bool {
         let Some((place, askers)) = self.place(resource) else { return false };
         !twins.contains(place) || askers.contains(&resource.address)

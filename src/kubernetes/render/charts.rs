@@ -350,7 +350,7 @@ fn report_partial_rendering(
 
 /// The values that a chart is rendered with.
 struct Given<'v> {
-    /// The values mention accelerators.
+    /// True if the values mention accelerators.
     speaks: bool,
     values: Vec<&'v Node>,
 }

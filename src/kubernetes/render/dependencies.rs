@@ -121,7 +121,7 @@ impl Dependencies {
         self.chart(sources, chart, &files, depth + 1)
     }
 
-    /// Helm requires even disabled dependencies to exist.
+    /// Adds an empty chart for a disabled dependency, because Helm requires even these to exist.
     fn blank(&mut self, seen: &str, name: &str) {
         let quoted: String =
             name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
@@ -143,7 +143,7 @@ fn local_directory(sources: &SourceFiles, directory: &str, wanted: &Node) -> Res
     Ok(real)
 }
 
-/// The first condition that values set decides, as in Helm.
+/// Returns whether a dependency is disabled. As in Helm, the first condition that values set decides.
 fn switched_off(wanted: &Node, values: &[Node]) -> bool {
     let conditions = wanted.text_at("condition").map_or("", |condition| condition);
     let flags = conditions.split(',').map(|path| values.iter().find_map(|root| root.at(path.trim())?.flag()));

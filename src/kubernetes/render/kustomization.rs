@@ -114,7 +114,8 @@ pub(super) fn outline(sources: &SourceFiles, directory: &str) -> Option<Outline>
     Some(Outline { path, files, changing, uses: directories, elsewhere, programs, charts, is_component })
 }
 
-/// Flux has its own objects of kind Kustomization, and some users store them in files with this name.
+/// Returns whether the file is an object of Flux: Flux has its own kind Kustomization, and some users store such
+/// objects in files with this name.
 fn is_foreign(root: &Node) -> bool {
     root.text_at("apiVersion").is_some_and(|version| !version.starts_with("kustomize.config.k8s.io/"))
 }

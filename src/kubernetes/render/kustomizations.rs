@@ -118,7 +118,7 @@ impl Graph {
         owned
     }
 
-    /// If a part may request accelerators, the whole kustomization may.
+    /// Finds the kustomizations that may request accelerators: those with a part that may.
     fn find_mattering(&mut self, sources: &SourceFiles, asked: &RenderRequest<'_>) {
         let mut used_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (directory, outline) in &self.all {

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 3;
 /// A missing part of a kustomization.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::kubernetes) struct MissingPart {
-    /// The kustomization that names it.
+    /// The kustomization that names the missing part.
     path: String,
     /// The outermost missing folder on the way to it.
     folder: Option<String>,

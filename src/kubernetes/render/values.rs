@@ -71,7 +71,7 @@ impl Values {
 impl Values {
     /// Returns the place of the first scalar at one of these paths that is part of a rendered line.
     pub(super) fn find_inside(&self, paths: &[Vec<Arc<str>>], line: &str) -> Option<Span> {
-        // Shorter strings are part of many lines by chance.
+        // The minimum length of a string, because shorter ones are part of many lines by chance.
         const TELLING: usize = 3;
         let all = self.layers.iter().flat_map(|root| paths.iter().filter_map(|path| walk(root, path)));
         let told = |node: &Node| node.text().is_some_and(|text| text.len() >= TELLING && line.contains(&**text));

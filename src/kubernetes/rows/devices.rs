@@ -253,7 +253,7 @@ impl Devices {
             return self.class(class).filter(|device| !device.slice && !device.shared).map(|device| (device, ""));
         }
         let found = self.patterns.iter().find_map(|device| Some((device, starred(&device.key, key)?)))?;
-        // `huawei.com/Ascend910B-memory` is not a separate device.
+        // A share key such as `huawei.com/Ascend910B-memory` is not a separate device.
         self.share(key).is_none().then_some(found)
     }
 

@@ -38,7 +38,7 @@ pub(in crate::kubernetes) struct PathMatch<'t> {
 impl TryFrom<String> for ManifestPath {
     type Error = String;
 
-    /// Path syntax for blocks and for strings in other languages is not valid here.
+    /// Parses a path. Syntax for blocks and for strings in other languages is not valid here.
     fn try_from(text: String) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(ManifestPath::default());

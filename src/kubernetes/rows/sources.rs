@@ -67,7 +67,7 @@ fn value(constant: &KindConstant) -> FactValue {
     }
 }
 
-/// Several different values become candidates.
+/// Returns the fact for the nodes of a source. Several different values become candidates.
 fn written(source: &FieldSource, key: Key, nodes: &[&Node]) -> Fact<FactValue> {
     let mut facts: Vec<Fact<FactValue>> = Vec::new();
     let all = nodes.iter().flat_map(|node| inside(source, node));

@@ -25,13 +25,13 @@ pub(in crate::kubernetes) struct KindRow {
     pub kind: String,
     /// API groups without version. The empty string is the core group.
     pub groups: Vec<String>,
-    /// The object is a template for others and runs nothing itself.
+    /// True if the object is a template for others and runs nothing itself.
     #[serde(default)]
     pub template: bool,
     /// True if the object only describes other kinds. It then requests nothing.
     #[serde(default)]
     pub schema: bool,
-    /// The table of languages selects the files of this kind, so no text search is necessary.
+    /// True if the table of languages selects the files of this kind, so no text search is necessary.
     #[serde(default)]
     pub claimed: bool,
     /// A document without a kind has this kind if all of these paths exist.
@@ -43,14 +43,14 @@ pub(in crate::kubernetes) struct KindRow {
     pub suspended: Option<ManifestPath>,
     /// The path to a value: if it exists, the object is stopped.
     pub stopped: Option<ManifestPath>,
-    /// Other keys of the document are searched for pods by their shape.
+    /// True if other keys of the document are searched for pods by their shape.
     #[serde(default)]
     pub others: bool,
     /// The template whose pods or machines the object uses, if it has none itself.
     pub borrows: Option<Borrows>,
     /// The object controls the number of another object.
     pub scales: Option<Scales>,
-    /// Settings of a program outside containers.
+    /// The settings of a program outside containers.
     #[serde(default)]
     pub settings: Vec<ProgramSettings>,
     /// The object applies to other objects.
@@ -105,15 +105,16 @@ pub(in crate::kubernetes) struct Layers {
     pub set: Option<ManifestPath>,
     /// The directory of the chart, if the chart is in this tree.
     pub chart: Option<ManifestPath>,
-    /// The paths of the chart and of values files are relative to the file that names them.
+    /// True if the paths of the chart and of values files are relative to the file that names them.
     #[serde(default)]
     pub beside: bool,
-    /// The paths of values files are relative to the root of the tree, and these files replace the chart's own values.
+    /// True if the paths of values files are relative to the root of the tree, and these files replace the chart's
+    /// own values.
     #[serde(default)]
     pub files_replace: bool,
     /// The path to a flag that disables a release with `false`.
     pub enabled: Option<ManifestPath>,
-    /// The object shows how to try a chart. It is ignored if another object releases the chart.
+    /// True if the object shows how to try a chart. It is ignored if another object releases the chart.
     #[serde(default)]
     pub tries: bool,
     /// The name of the release, if it differs from the name of the object.
@@ -185,7 +186,7 @@ pub(in crate::kubernetes) struct Substitutes {
     pub namespace: Option<ManifestPath>,
 }
 
-/// Settings of a program: a mapping, or a string that contains one.
+/// The settings of a program: a mapping, or a string that contains one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct ProgramSettings {
@@ -228,7 +229,7 @@ pub(in crate::kubernetes) struct Pods {
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
-    /// The controller adds missing container fields, so a container without an image is not a patch.
+    /// True if the controller adds missing container fields, so a container without an image is not a patch.
     #[serde(default)]
     pub completed: bool,
     /// The path to a flag: if it is false, these pods do not run.
@@ -260,7 +261,7 @@ pub(in crate::kubernetes) struct InnerObjects {
     pub spec: Option<ManifestPath>,
     /// The `group/Kind` of a resource definition.
     pub kind: Option<String>,
-    /// The objects are independent and have their own addresses, as in a `List`.
+    /// True if the objects are independent and have their own addresses, as in a `List`.
     #[serde(default)]
     pub apart: bool,
     pub name: Option<ManifestPath>,
@@ -352,7 +353,7 @@ pub(in crate::kubernetes) struct Scales {
     pub floor: f64,
     /// The maximum, if none is set.
     pub ceiling: Option<f64>,
-    /// The autoscaler starts pods of a workload that is set to zero.
+    /// True if the autoscaler starts pods of a workload that is set to zero.
     #[serde(default)]
     pub wakes: bool,
     /// The metrics that it uses, by name.

@@ -16,9 +16,9 @@ pub(in crate::kubernetes) struct File {
     pub joined_only: bool,
     /// True if rules may need documents that request nothing.
     pub idle_too: bool,
-    /// The command line names the file.
+    /// True if the command line names the file.
     pub is_named: bool,
-    /// The file is a template of a chart.
+    /// True if the file is a template of a chart.
     pub of_chart: bool,
     /// The default values of its chart.
     pub values: Option<Node>,
@@ -28,11 +28,11 @@ pub(in crate::kubernetes) struct File {
     pub release: Option<ReleaseNames>,
     /// The reason why parts of the file may not exist.
     pub doubt: Option<Arc<str>>,
-    /// Some of its values are unknown, so an error in its YAML may come from a placeholder.
+    /// True if some values in the file are unknown, so that an error in its YAML may come from a placeholder.
     pub is_holed: bool,
     /// The reason why the whole file may not exist.
     pub perhaps: Option<Arc<str>>,
-    /// The file is a manifest inside Terraform.
+    /// True if the file is a manifest inside Terraform.
     pub embedded: bool,
     /// The string inside Terraform that it was made from, if that is not the manifest itself.
     pub carrier: Option<FileId>,

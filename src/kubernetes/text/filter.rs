@@ -37,9 +37,9 @@ static_regex!(
 pub(in crate::kubernetes) enum Matter {
     /// The text may request accelerators or provision machines.
     Asks,
-    /// Its objects may control the number of others, apply to others, or be claimed by others.
+    /// The objects of the text may control the number of others, apply to others, or be claimed by others.
     Scales,
-    /// Its objects may contain values that others take.
+    /// The objects of the text may contain values that others take.
     Configures,
     Nothing,
 }

@@ -16,11 +16,11 @@ const MOST_READINGS: usize = 8;
 
 pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: YamlStream,
-    /// Its documents with other branches of its conditions.
+    /// The documents of the template with other branches of its conditions.
     pub branches: Vec<Vec<YamlDocument>>,
     /// The number of documents that could not be read.
     pub unread: usize,
-    /// Why its facts are only inferred.
+    /// The reason why facts of the template are only inferred.
     pub inferred: Option<Arc<str>>,
 }
 
@@ -100,8 +100,7 @@ fn without_placeholders(file: &File, text: &str, plain: YamlStream, limits: Limi
     let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
     let is_other = is_json(&file.path) && !file.is_named && !begins_like_json(text) && !has_root_kind(text);
     if is_other || (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
-        // The file is input for a shell or Terraform whose name only shows that it is a template, or it is a command in
-        // a file that is called JSON.
+        // The file may be a template for a shell or Terraform, or a command in a file that is called JSON.
         stream.diagnostics.clear();
     }
     ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None }

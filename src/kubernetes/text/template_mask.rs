@@ -69,7 +69,7 @@ struct Directive<'t> {
     /// The text of the directive without brackets, dashes and blanks.
     inner: &'t str,
     comment: bool,
-    /// The directive is `{{ … }}`, not `{% … %}` or `%{ … }`.
+    /// True if the directive is `{{ … }}`, not `{% … %}` or `%{ … }`.
     output: bool,
 }
 
@@ -277,8 +277,8 @@ impl Masker<'_> {
             && after.iter().take_while(same_line).all(u8::is_ascii_whitespace)
     }
 
-    /// If the text before is a key without a value, and the next line is not nested below it, the placeholder is the
-    /// value. Both are put on one line.
+    /// Handles a directive after a key without a value. If the next line is not nested below the key, the placeholder
+    /// is its value, and both are put on one line.
     fn joined_to_key(&mut self, range: &Range<usize>) -> bool {
         let (before, after) = self.around(range);
         let Some(colon) = before.iter().rposition(|byte| !byte.is_ascii_whitespace()) else { return false };

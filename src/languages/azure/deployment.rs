@@ -17,13 +17,13 @@ use super::syntax::{AzureExpr, AzureKind};
 /// The limit on nested deployments.
 const DEEPEST: usize = 12;
 
-/// Target of a deployment, as far as it is set.
+/// The target of a deployment, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AzurePlace {
     pub(crate) location: Option<HclValue>,
 }
 
-/// Source of the templates and files that another template names.
+/// The source of the templates and files that another template names.
 pub(crate) trait AzureLibrary {
     /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
     fn template(&self, location: &HclValue) -> Option<Arc<AzureTemplate>>;
@@ -62,7 +62,7 @@ pub(crate) struct AzureDeployment<'l> {
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
     /// Deployments with an output that is being evaluated.
     asked: RefCell<HashSet<Arc<str>>>,
-    /// Depth of function calls.
+    /// The depth of function calls.
     pub(super) calls: Cell<usize>,
     /// Resources that were referenced since this was cleared.
     pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,

@@ -13,7 +13,7 @@ use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 /// Members in the order of the file.
 type DocMembers = Vec<(Arc<str>, DocValue)>;
 
-/// Meaning of names within loops and functions.
+/// The meaning of names within loops and functions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AzureNames {
     bound: Vec<(Arc<str>, HclValue)>,
@@ -21,7 +21,7 @@ pub(super) struct AzureNames {
     turns: Vec<(Option<Arc<str>>, HclValue)>,
     /// Whether this is a user-defined function, which sees only its parameters.
     pub(super) in_function: bool,
-    /// Reason why this iteration may not exist.
+    /// The reason why this iteration may not exist.
     pub(super) doubt: Option<Arc<Cause>>,
 }
 

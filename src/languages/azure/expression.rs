@@ -22,7 +22,7 @@ pub(super) fn of_text(text: &Arc<str>, span: Span) -> AzureExpr {
             });
             read.unwrap_or_else(|why| AzureExpr::new(span, AzureKind::Refused(why)))
         }
-        // `[[` is an escaped bracket.
+        // Two opening brackets, `[[`, are one escaped bracket.
         Some(_) => AzureExpr::text(span, text.get(1..).unwrap_or_default()),
         None => AzureExpr::text(span, text.clone()),
     }
@@ -116,7 +116,7 @@ impl Reader<'_> {
         name
     }
 
-    /// `name(…)`, or `namespace.name(…)`.
+    /// Parses `name(…)` or `namespace.name(…)`.
     fn call(&mut self, depth: usize) -> Read {
         let mut name = self.name();
         if self.eat(".") {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Ok(self.make(AzureKind::Lambda(names, Arc::new(body))))
     }
 
-    /// Two quotes are one escaped quote.
+    /// Parses a string in single quotes, in which two quotes are one escaped quote.
     fn quoted(&mut self) -> Read {
         self.at += 1;
         let mut text = String::new();

@@ -48,7 +48,7 @@ pub(super) struct DeclaredResource {
     pub(super) symbol: Option<Arc<str>>,
     pub(super) head: Span,
     pub(super) span: Span,
-    /// `Microsoft.Compute/virtualMachines`
+    /// The type of the resource: `Microsoft.Compute/virtualMachines`.
     pub(super) kind: Arc<str>,
     /// The object of the resource: name, location, properties.
     pub(super) body: AzureExpr,
@@ -56,7 +56,7 @@ pub(super) struct DeclaredResource {
     pub(super) condition: Option<AzureExpr>,
     /// Whether the resource already exists and is not created here.
     pub(super) is_existing: bool,
-    /// Name of the parent resource.
+    /// The name of the parent resource.
     pub(super) parent: Option<AzureExpr>,
     /// Nested resources.
     pub(super) inner: Vec<Arc<DeclaredResource>>,
@@ -70,7 +70,7 @@ pub(super) enum NestedDeployment {
     /// Inline template whose expressions are evaluated in the outer scope.
     AsPart(Arc<AzureTemplate>),
     Apart(Arc<AzureTemplate>),
-    /// Location of a linked template.
+    /// The location of a linked template.
     Elsewhere(AzureExpr),
 }
 

@@ -15,7 +15,7 @@ use super::model::DeclaredParameter;
 /// Values that a file gives to the parameters of a template.
 pub(crate) struct GivenByFile {
     pub(crate) values: BTreeMap<Arc<str>, HclValue>,
-    /// Location of its template, if the file names it.
+    /// The location of its template, if the file names it.
     pub(crate) template: Option<HclValue>,
     pub(crate) comments: Vec<Span>,
 }

@@ -20,14 +20,14 @@ pub(super) struct LoopedResource {
     pub(super) conditions: Vec<AzureExpr>,
     /// The full name, with `${…}` for unknown parts.
     pub(super) name: Arc<str>,
-    /// Name for reports.
+    /// The name for reports.
     pub(super) shown: Arc<str>,
     pub(super) address: Arc<str>,
-    /// Index of the loop iteration.
+    /// The index of the loop iteration.
     pub(super) turn: Option<usize>,
 }
 
-/// Settings that apply to all nested resources.
+/// The settings that apply to all nested resources.
 #[derive(Clone, Default)]
 struct Around {
     names: AzureNames,

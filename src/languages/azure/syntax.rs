@@ -27,7 +27,7 @@ pub(super) enum AzureKind {
     Spread(Box<AzureExpr>),
     /// Call of a function by its lower-case name; a user-defined function has its namespace.
     Call(Arc<str>, Vec<AzureExpr>),
-    /// Name in Bicep: a parameter, a variable, a resource.
+    /// The name in Bicep: a parameter, a variable, a resource.
     Name(Arc<str>),
     /// Access by key or index; the flag allows a missing member.
     At(Box<AzureExpr>, Box<AzureExpr>, bool),
@@ -46,13 +46,13 @@ pub(super) struct AzureEntry {
 /// A loop.
 #[derive(Debug, Clone)]
 pub(super) struct AzureLoop {
-    /// Name of the loop for `copyIndex`.
+    /// The name of the loop for `copyIndex`.
     pub(super) name: Option<Arc<str>>,
     pub(super) item: Option<Arc<str>>,
     pub(super) index: Option<Arc<str>>,
     /// List, or number of iterations.
     pub(super) over: AzureExpr,
-    /// Condition of each iteration; an iteration that does not meet it creates nothing.
+    /// The condition of each iteration; an iteration that does not meet it creates nothing.
     pub(super) filter: Option<AzureExpr>,
 }
 

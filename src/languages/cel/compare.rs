@@ -11,7 +11,7 @@ use super::value::CelValue;
 #[derive(Debug, Clone)]
 pub(crate) struct Comparison {
     pub(crate) fact: Arc<str>,
-    /// Byte range in the expression.
+    /// The byte range in the expression.
     pub(super) span: Range<usize>,
     values: Vec<CelValue>,
     is_one_of: bool,

@@ -16,7 +16,7 @@ pub(super) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TokenKind {
     Name(Arc<str>),
-    /// Name in backticks, allowed only as a field.
+    /// The name in backticks, allowed only as a field.
     Quoted(Arc<str>),
     /// Unsigned digits; the sign decides whether they fit.
     Integer(u64),

@@ -17,9 +17,9 @@ pub(super) struct MacroWalk {
     pub(super) over: ProgramNode,
     /// Whether the key or index has its own variable, before that of the member.
     pub(super) is_keyed: bool,
-    /// Condition that selects members; `None` selects all.
+    /// The condition that selects members; `None` selects all.
     pub(super) test: Option<ProgramNode>,
-    /// Result for a member.
+    /// The result for a member.
     pub(super) gives: Option<ProgramNode>,
 }
 

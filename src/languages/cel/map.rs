@@ -9,11 +9,11 @@ use super::value::{CelValue, Handle, UnknownValue};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CelMap {
     entries: BTreeMap<MapKey, (CelValue, CelValue)>,
-    /// Reason why there may be more keys.
+    /// The reason why there may be more keys.
     pub(crate) open: Option<Arc<UnknownValue>>,
     /// Whether a missing key is absent instead of an error.
     pub(crate) lenient: bool,
-    /// Identity of the map for the host.
+    /// The identity of the map for the host.
     pub(crate) of: Option<Handle>,
     /// Whether the host has a value for a name that is not a key.
     pub(crate) has_facts: bool,

@@ -64,7 +64,7 @@ pub(crate) use value::{CelValue, Handle, UnknownSubject, UnknownValue};
 /// The size limit: expressions are conditions, not programs.
 pub(crate) const MAX_BYTES: usize = 4096;
 
-/// Limit far above real expressions and far below the capacity of a 2 MB stack.
+/// The limit on nesting. It is far above real expressions, and far below the capacity of a 2 MB stack.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A mistake in an expression, with its byte range.

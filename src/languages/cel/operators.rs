@@ -60,7 +60,7 @@ pub(super) fn binary(
     }
 }
 
-/// If all candidates of an unknown value agree, they decide the result.
+/// Evaluates an operation with an unknown value for each of its candidates. If all results agree, the result is known.
 fn with_candidates(
     operator: Operator,
     left: &CelValue,

@@ -349,7 +349,7 @@ impl Parser {
     }
 }
 
-/// `a.B` before a brace can only be the name of a message.
+/// Returns true for `a.B`, which before a brace can only be the name of a message.
 fn is_type_name(of: &Expr) -> bool {
     match &of.kind {
         ExprKind::Name { .. } => true,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) at: Range<usize>,
-    /// Depth of the tree, which limits recursion.
+    /// The depth of the tree, which limits recursion.
     pub(super) depth: usize,
 }
 
@@ -29,16 +29,16 @@ pub(super) enum ExprKind {
     Field {
         of: Box<Expr>,
         field: ExprName,
-        /// `a.?b`
+        /// True for `a.?b`, which allows a missing field.
         optional: bool,
     },
     Index {
         of: Box<Expr>,
         key: Box<Expr>,
-        /// `a[?b]`
+        /// True for `a[?b]`, which allows a missing key.
         optional: bool,
     },
-    /// `f(x)` or `of.f(x)`.
+    /// A call: `f(x)` or `of.f(x)`.
     Call {
         of: Option<Box<Expr>>,
         name: ExprName,

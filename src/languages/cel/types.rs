@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::opaque::Opaque;
 
-/// Type of an expression.
+/// The type of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CelType {
-    /// Known only at evaluation.
+    /// The type is known only at evaluation.
     Any,
     Null,
     Flag,
@@ -30,7 +30,7 @@ pub(crate) enum CelType {
 #[derive(Debug)]
 pub(crate) struct RecordSchema {
     pub(crate) name: &'static str,
-    /// Number by which the host identifies the kind.
+    /// The number by which the host identifies the kind.
     pub(crate) number_of_kind: usize,
     pub(crate) fields: Vec<SchemaField>,
     /// The field whose value is used if the record is used as a number.

@@ -12,7 +12,7 @@ use super::types::RecordSchema;
 #[derive(Debug, Clone, Default)]
 pub(crate) enum CelValue {
     Null,
-    /// Value that is not set.
+    /// The value that is not set.
     #[default]
     Absent,
     Flag(bool),
@@ -25,7 +25,7 @@ pub(crate) enum CelValue {
     Map(Arc<CelMap>),
     Duration(CelDuration),
     Timestamp(Timestamp),
-    /// Name of a type.
+    /// The name of a type.
     Kind(&'static str),
     Optional(Option<Arc<CelValue>>),
     Opaque(Arc<Thing>),
@@ -39,7 +39,7 @@ pub(crate) enum CelValue {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Handle {
     pub(crate) schema: &'static RecordSchema,
-    /// Index that the host assigns.
+    /// The index that the host assigns.
     pub(crate) id: u32,
 }
 

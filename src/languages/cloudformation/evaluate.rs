@@ -9,11 +9,11 @@ use crate::source::Span;
 
 use super::stack::StackInstance;
 
-/// Meaning of names within loops.
+/// The meaning of names within loops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoopNames {
     bound: Vec<(Arc<str>, HclValue)>,
-    /// Reason why the number of iterations is unknown.
+    /// The reason why the number of iterations is unknown.
     pub(super) doubt: Option<Arc<Cause>>,
 }
 

@@ -11,7 +11,7 @@ use crate::source::{Span, to_base64};
 use super::evaluate::LoopNames;
 use super::stack::{ConditionResult, StackInstance};
 
-/// Limit of AWS on the blocks of one call.
+/// The limit of AWS on the blocks of one call.
 const MOST_BLOCKS: u32 = 256;
 /// The limit on the candidates of a lookup, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 64;

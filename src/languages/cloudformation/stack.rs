@@ -23,7 +23,7 @@ const NESTED: [(&str, &str); 2] =
 /// Whether a condition holds, or why this is unknown.
 pub(super) type ConditionResult = Result<bool, Arc<Cause>>;
 
-/// Target of a stack, as far as it is set.
+/// The target of a stack, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AccountAndRegion {
     pub(crate) region: Option<HclValue>,
@@ -31,7 +31,7 @@ pub(crate) struct AccountAndRegion {
     pub(crate) stack_name: Option<HclValue>,
 }
 
-/// Source of nested templates.
+/// The source of nested templates.
 pub(crate) trait NestedTemplates {
     /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
     fn nested(&self, location: &HclValue) -> Option<Arc<CloudTemplate>>;

@@ -50,7 +50,8 @@ impl CloudTemplate {
     }
 }
 
-/// `Transform: name`, a list of names, or objects with a `Name`.
+/// Returns true if `Transform` names a macro that is not supported: `Transform: name`, a list of names, or objects
+/// with a `Name`.
 fn has_macros(root: &Node) -> bool {
     let Some(transform) = root.get("Transform").or_else(|| root.get("Fn::Transform")) else { return false };
     let each = if transform.items().is_empty() { std::slice::from_ref(transform) } else { transform.items() };

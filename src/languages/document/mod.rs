@@ -18,9 +18,9 @@ pub(crate) use texts::joined;
 /// A value with its place in the document.
 #[derive(Debug, Clone)]
 pub(crate) struct DocValue {
-    /// Place of its key, or of the value itself without a key.
+    /// The place of its key, or of the value itself without a key.
     pub(crate) key: Span,
-    /// Place of the expression, which may be a function.
+    /// The place of the expression, which may be a function.
     pub(crate) at: Span,
     /// Whether the value is a literal and not a function.
     pub(crate) literal: bool,
@@ -52,15 +52,15 @@ pub(crate) enum Presence {
 #[derive(Debug, Clone)]
 pub(crate) struct DocResource {
     pub(crate) name: Arc<str>,
-    /// Name of the resource, after the names of its parent documents: `Child.Machine`.
+    /// The name of the resource, after the names of its parent documents: `Child.Machine`.
     pub(crate) address: Arc<str>,
-    /// Type in the language: `AWS::EC2::Instance`.
+    /// The type in the language: `AWS::EC2::Instance`.
     pub(crate) kind: Arc<str>,
     pub(crate) head: Span,
     pub(crate) body: Span,
     pub(crate) presence: Presence,
     pub(crate) properties: DocValue,
-    /// Metadata of the resource for other programs.
+    /// The metadata of the resource for other programs.
     pub(crate) remarks: Vec<(Arc<str>, DocValue)>,
     /// Addresses of the resources that it refers to, with their places.
     pub(crate) references: Vec<(Arc<str>, Span)>,

@@ -51,7 +51,7 @@ pub(crate) struct TemplateEvaluator<'a> {
     depth: usize,
     /// The reasons why the current action may not be executed.
     doubts: Vec<TemplateCause>,
-    /// Place of the current action.
+    /// The place of the current action.
     pub(super) at: Option<TextOrigin>,
 }
 

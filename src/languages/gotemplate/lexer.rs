@@ -35,7 +35,7 @@ pub(super) struct PlacedToken {
 /// The tokens of an action, and its end. `text` is the whole template.
 pub(super) struct Lexed {
     pub(super) tokens: Vec<PlacedToken>,
-    /// End of the closing braces.
+    /// The end of the closing braces.
     pub(super) end: usize,
     pub(super) trims: bool,
 }

@@ -48,7 +48,7 @@ pub(crate) struct Branch {
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) range: Range<usize>,
-    /// Whether it is `=` rather than `:=`.
+    /// Whether the pipeline assigns with `=` rather than `:=`.
     pub(crate) assigns: bool,
     pub(crate) variables: Vec<Rc<str>>,
     pub(crate) commands: Vec<PipelineCommand>,

@@ -19,7 +19,7 @@ impl TextOrigin {
     }
 }
 
-/// Reason why something is unknown.
+/// The reason why something is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TemplateCause {
     /// One or two words that represent the unknown value in text.

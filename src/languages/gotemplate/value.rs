@@ -11,7 +11,7 @@ use crate::source::FileId;
 use super::failure::TemplateFailure;
 use super::text::{TemplateCause, Text, TextOrigin};
 
-/// Limit on nested lists, above any real chart.
+/// The limit on nested lists, above any real chart.
 const DEEPEST: u16 = 130;
 
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Terraform's values, where an unknown value has its cause.
+//! Defines Terraform's values, in which an unknown value has its cause.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ pub use super::number::HclNumber;
 #[derive(Debug, Clone)]
 pub struct HclValue {
     pub data: HclData,
-    /// Place of the value: the literal, not the reference to it.
+    /// The place of the value: the literal, not the reference to it.
     pub span: Span,
     pub sensitive: bool,
     /// Levels of collections below this one.
     depth: u8,
-    /// Number of values in it, including itself; shared values count for each reference.
+    /// The number of values in it, including itself; shared values count for each reference.
     weight: u32,
-    /// Whether it contains an unknown or sensitive value. The flag avoids walks through large values.
+    /// Whether the value contains an unknown or sensitive value. The flag avoids walks through large values.
     open: bool,
     secret: bool,
 }
@@ -52,14 +52,14 @@ pub enum HclData {
 #[derive(Debug, Clone, Default)]
 pub struct ObjectMembers {
     pub known: BTreeMap<Arc<str>, HclValue>,
-    /// Reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
+    /// The reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
     pub rest: Option<Arc<Cause>>,
 }
 
-/// Reason why a value is unknown.
+/// The reason why a value is unknown.
 #[derive(Debug, Clone)]
 pub struct Cause {
-    /// Reason in lower case and without a period: "variable `size` has no value".
+    /// The reason in lower case and without a period: "variable `size` has no value".
     pub why: String,
     pub span: Span,
     /// All values that it can have, such as both branches of an unknown condition.
@@ -68,7 +68,7 @@ pub struct Cause {
     pub computed_by: Option<ProviderComputed>,
     /// Whether Terraform would refuse the expression, so that `try` uses its next argument.
     pub refused: bool,
-    /// Known lines of a string, with `${…}` for unknown parts. Only for finding manifests in strings.
+    /// The known lines of a string, with `${…}` for unknown parts. Only the search for manifests in strings uses them.
     pub outline: Option<Arc<str>>,
 }
 
@@ -407,7 +407,7 @@ impl Size {
 }
 
 impl<'v> From<&'v HclValue> for PathTarget<'v> {
-    /// Unknown values become `Unknown`, and null becomes `Absent`.
+    /// Converts a value: unknown values become `Unknown`, and null becomes `Absent`.
     fn from(value: &'v HclValue) -> Self {
         match &value.data {
             HclData::Unknown(cause) => PathTarget::Unknown(cause.clone()),

@@ -11,7 +11,7 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_FILES: usize = 5_000;
 /// The length of an archive's blocks.
 const BLOCK: usize = 512;
-/// Position of each header field.
+/// The position of each header field.
 const NAME: std::ops::Range<usize> = 0..100;
 const SIZE: std::ops::Range<usize> = 124..136;
 const KIND: usize = 156;

@@ -22,7 +22,7 @@ const BESIDE: &str = "file://";
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
     pub(crate) name: String,
-    /// Directory of the chart in the repository.
+    /// The directory of the chart in the repository.
     pub(crate) directory: String,
     pub(super) about: Node,
     pub(crate) values: Option<Node>,
@@ -43,7 +43,7 @@ pub(crate) struct Chart {
 /// A dependency that is not in the repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MissingChart {
-    /// Key of its values in those of the parent chart.
+    /// The key of its values in those of the parent chart.
     pub(crate) name: String,
     pub(crate) why: String,
 }
@@ -57,7 +57,7 @@ pub(super) struct Dependency {
     pub(super) condition: String,
     pub(super) tags: Vec<String>,
     pub(super) imports: Vec<ValueImport>,
-    /// Reason why the dependency is missing; `None` if it is available.
+    /// The reason why the dependency is missing; `None` if it is available.
     pub(super) missing: Option<String>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn files(sources: &SourceFiles, directory: &str) -> Vec<String> {
     all.into_iter().map(|name| at(directory, &name)).collect()
 }
 
-/// Reason why a chart cannot be rendered at all.
+/// The reason why a chart cannot be rendered at all.
 pub(crate) type ChartRefusal = String;
 
 pub(crate) fn load(sources: &SourceFiles, directory: &str) -> Result<Chart, ChartRefusal> {

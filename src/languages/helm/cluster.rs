@@ -3,7 +3,7 @@
 /// Properties of the cluster that charts can query.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// Version: `v1.34.0`
+    /// The version of the cluster: `v1.34.0`.
     pub version: String,
     /// API versions in addition to those of Kubernetes itself: `monitoring.coreos.com/v1`.
     pub interfaces: Vec<String>,

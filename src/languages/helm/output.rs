@@ -14,16 +14,16 @@ use crate::source::{FileId, Segment, Span, static_regex};
 /// One document with the origins of its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct ChartDocument {
-    /// Name of its template in Helm.
+    /// The name of its template in Helm.
     pub(crate) template: String,
     pub(crate) file: FileId,
     pub(crate) text: String,
     pub(crate) segments: Vec<Segment>,
     /// Reasons why parts may not exist or may be missing.
     pub(crate) doubts: Vec<String>,
-    /// Reason why the whole document may not exist.
+    /// The reason why the whole document may not exist.
     pub(crate) perhaps: Option<String>,
-    /// Number of unknown values.
+    /// The number of unknown values.
     pub(crate) holes: usize,
     /// Reasons why lines of pods are unknown. Such lines may request anything.
     pub(crate) gaps: Vec<String>,

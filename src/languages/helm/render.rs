@@ -58,7 +58,7 @@ pub(crate) struct Rendering {
     pub(crate) includes_missing: bool,
     /// Unknown conditions for which the documents contain only one branch, each with the path of its template.
     pub(crate) undecided: Vec<(String, UnknownCondition)>,
-    /// Number of steps spent.
+    /// The number of steps spent.
     pub(crate) steps: u64,
 }
 
@@ -93,7 +93,8 @@ struct Job {
 }
 
 impl Job {
-    /// Included templates create no objects themselves, and Helm prints `NOTES.txt` only for people.
+    /// Returns true if the template creates objects. Included templates do not, and Helm prints `NOTES.txt` only for
+    /// people.
     fn makes_objects(&self) -> bool {
         !self.is_partial && !self.name.ends_with("NOTES.txt")
     }

@@ -14,7 +14,7 @@ const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
 /// The limit on the size of a pattern, above any real one.
 const PATTERN_BYTES: usize = 64 << 10;
-/// Cost of compiling a pattern, in comparisons.
+/// The cost of compiling a pattern, in comparisons.
 const PATTERN_COUNTS: usize = 500;
 /// The limit on reported violations per chart.
 const TOLD: usize = 3;

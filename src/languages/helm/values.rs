@@ -12,7 +12,7 @@ const GLOBAL: &str = "global";
 /// A chart with its default values.
 pub(super) struct ChartDefaults<'c> {
     pub(super) loaded: &'c chart::Chart,
-    /// Name of the chart in its parent's dependencies.
+    /// The name of the chart in its parent's dependencies.
     pub(super) name: String,
     pub(super) values: GoMap,
     pub(super) inside: Vec<ChartDefaults<'c>>,

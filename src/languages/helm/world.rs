@@ -24,7 +24,7 @@ fn entries(pairs: impl IntoIterator<Item = (String, GoValue)>) -> MapEntries {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
 }
 
-/// `.Chart`.
+/// The object `.Chart`.
 #[derive(Debug)]
 pub(super) struct ChartMetadata {
     name: String,
@@ -137,7 +137,7 @@ impl TemplateObject for ChartMetadata {
     }
 }
 
-/// `.Files`, or those that match a pattern.
+/// The object `.Files`, or the files of it that match a pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Files(BTreeMap<String, Text>);
 
@@ -242,7 +242,7 @@ impl TemplateObject for Files {
     }
 }
 
-/// `.Capabilities`.
+/// The object `.Capabilities`.
 #[derive(Debug)]
 pub(super) struct Capabilities {
     version: KubeVersion,

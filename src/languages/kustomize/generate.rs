@@ -233,7 +233,7 @@ fn joined(old: &KustomizeResource, new: KustomizeResource) -> KustomizeResource 
     joined
 }
 
-/// Earlier entries stay unless the new object sets them.
+/// Merges the entries of two objects. Earlier entries stay unless the new object sets them.
 fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[MapField], at: Span) {
     let mut all: Vec<MapField> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();

@@ -25,7 +25,7 @@ const STEPS_OF_A_FAILURE: usize = 1_000_000;
 /// Fields that list charts; the second one belongs to kustomize before version 4.1.
 const FIELDS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
 
-/// Kind of a chart generator in its own file.
+/// The kind of a chart generator in its own file.
 pub(super) const GENERATOR: &str = "HelmChartInflationGenerator";
 
 /// Returns the directories of the charts that a kustomization or a generator names, whether or not they exist.
@@ -42,7 +42,7 @@ pub(crate) fn directories(directory: &str, root: &Node) -> Vec<String> {
     entries.chain(itself).filter_map(of).collect()
 }
 
-/// Kustomize stores a chart with a version and a repository in its own folder.
+/// Returns the directory of a chart. Kustomize stores a chart with a version and a repository in its own folder.
 fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Option<String> {
     let home = join(directory, home).filter(|_| !home.starts_with('/'))?;
     match fetched {

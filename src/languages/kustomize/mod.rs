@@ -63,7 +63,7 @@ pub(crate) struct KustomizeOutput {
     pub charts: BTreeSet<String>,
     /// Parts that are missing from the build.
     pub missing: Vec<KustomizeError>,
-    /// Number of steps spent.
+    /// The number of steps spent.
     pub steps: u64,
 }
 
@@ -88,14 +88,14 @@ impl OutputDocument {
     }
 }
 
-/// Reason why a kustomization cannot be built.
+/// The reason why a kustomization cannot be built.
 #[derive(Debug, Clone)]
 pub(crate) struct KustomizeError {
     pub cause: TroubleCause,
     pub message: String,
     pub at: Option<Span>,
     pub note: Option<(Span, String)>,
-    /// Directory of the kustomization with the error.
+    /// The directory of the kustomization with the error.
     pub directory: Option<String>,
 }
 

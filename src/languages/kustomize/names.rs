@@ -69,7 +69,7 @@ fn rename(
     Ok(())
 }
 
-/// Settings for a namespace transformation.
+/// The settings for a namespace transformation.
 pub(super) struct Namespacing<'f> {
     pub specs: &'f [FieldSpec],
     pub unset_only: bool,

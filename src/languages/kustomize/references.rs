@@ -155,8 +155,8 @@ impl Referrer<'_> {
         }
     }
 
-    /// An object can refer to objects in its namespace or in none; role bindings also to the namespaces of their
-    /// accounts.
+    /// Returns true if an object can refer to another one: in its namespace or in none. Role bindings can also refer
+    /// to the namespaces of their accounts.
     fn may_name(&self, other: &Candidate) -> bool {
         let own = &self.own.id;
         own.gvk.is_cluster_scoped()

@@ -17,7 +17,7 @@ pub(super) enum Behavior {
 #[derive(Debug, Clone)]
 pub(super) struct KustomizeResource {
     pub value: ObjectValue,
-    /// Place of the first key of the document.
+    /// The place of the first key of the document.
     pub head: Span,
     /// Former kinds, names and namespaces, the oldest first.
     pub earlier: Vec<(String, String, String)>,
@@ -28,7 +28,7 @@ pub(super) struct KustomizeResource {
     pub is_hashed: bool,
     /// Variables whose values come from it.
     pub variables: Vec<String>,
-    /// Whether it is a patch that may change the name or kind of its target.
+    /// Whether the object is a patch that may change the name or kind of its target.
     pub renames: bool,
     pub changes_kind: bool,
     /// Whether a chart created it, which knows its namespace.

@@ -9,11 +9,11 @@ use super::value::ObjectValue;
 #[derive(Debug, Default)]
 pub(super) struct MergeSchema {
     types: HashMap<String, HashMap<String, Shape>>,
-    /// Type for version and kind.
+    /// The type for version and kind.
     kinds: HashMap<(String, String), String>,
 }
 
-/// Type of a field's content: lists (`[]`) and maps (`*`) of a type.
+/// The type of a field's content: lists (`[]`) and maps (`*`) of a type.
 #[derive(Debug)]
 struct Shape {
     way: String,

@@ -158,7 +158,7 @@ impl<'m> Maker<'m> {
         Ok(gathered)
     }
 
-    /// If the build is lenient, records missing parts and their consequences instead of an error.
+    /// Records missing parts and their consequences instead of an error, if the build is lenient.
     pub(super) fn tolerate(&mut self, done: Result<(), KustomizeError>) -> Result<(), KustomizeError> {
         let Err(trouble) = done else { return Ok(()) };
         let is_tolerable = match trouble.cause {

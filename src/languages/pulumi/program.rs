@@ -13,11 +13,11 @@ use crate::source::{Span, from_base64, to_base64};
 #[derive(Debug, Clone)]
 pub(crate) struct PulumiProgram {
     root: Node,
-    /// Prefix of its own configuration keys.
+    /// The prefix of its own configuration keys.
     pub(crate) project: Arc<str>,
 }
 
-/// Configuration of one stack.
+/// The configuration of one stack.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PulumiStack {
     pub(crate) name: Option<HclValue>,

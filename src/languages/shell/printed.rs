@@ -1,8 +1,8 @@
 //! Removes text that a script only prints: arguments of `echo` and `printf`, here-documents that `cat` shows to a
 //! person, comments after commands.
 //!
-//! Lines keep their numbers. If the output of a part goes to a file or another program, the part may be a script or a
-//! manifest itself, and nothing of it is removed.
+//! Lines keep their numbers. Nothing is removed from a part whose output goes to a file or another program, because
+//! this part may be a script or a manifest.
 
 use std::ops::Range;
 
@@ -82,7 +82,7 @@ struct Command {
     words: Vec<Vec<u8>>,
     /// Whether its output goes to a file.
     is_redirected: bool,
-    /// Whether it runs other commands for their output.
+    /// Whether the command runs other commands for their output.
     substitutes: bool,
     /// Here-documents that it opens.
     documents: Vec<Vec<u8>>,

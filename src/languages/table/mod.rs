@@ -31,7 +31,7 @@ pub enum Reader {
 /// A language.
 #[derive(Debug)]
 pub struct Language {
-    /// Name for people.
+    /// The name for people.
     pub name: &'static str,
     /// Names of its files: an ending, or a whole name after a slash. Empty for data.
     pub names: &'static [&'static str],
@@ -42,7 +42,7 @@ pub struct Language {
     pub reader: Reader,
     /// Endings of companion files with the rest of the content.
     pub beside: &'static [&'static str],
-    /// Folder to which its program writes files that a reader reads; empty for its own folder.
+    /// The folder to which its program writes files that a reader reads; empty for its own folder.
     pub writes_into: Option<&'static str>,
     /// Whether such a file is run and may pass values to other programs.
     pub is_script: bool,

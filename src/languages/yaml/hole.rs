@@ -26,11 +26,11 @@ pub(crate) struct TemplateDirective {
 /// The value of an expression.
 #[derive(Debug, Clone)]
 pub(crate) enum HoleMeaning {
-    /// Part of the values, with its place.
+    /// The part of the values, with its place.
     Node(Node),
     Text(Arc<str>),
     Flag(bool),
-    /// No value.
+    /// The expression has no value.
     Nothing,
     Unknown,
 }

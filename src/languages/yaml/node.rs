@@ -13,7 +13,7 @@ use super::scalar;
 pub(crate) struct Node {
     pub span: Span,
     pub data: NodeData,
-    /// Number of nodes in this tree with all aliases resolved, including itself.
+    /// The number of nodes in this tree with all aliases resolved, including itself.
     pub weight: u32,
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits:
 /// A text and the options for parsing it.
 struct Reading<'t> {
     file: FileId,
-    /// Text before its directives were masked.
+    /// The text before its directives were masked.
     original: &'t str,
     text: &'t str,
     holes: &'t [TemplateDirective],
@@ -179,7 +179,7 @@ struct Builder<'s> {
     has_directives: bool,
     /// Whether application tags become mappings.
     wraps_tags: bool,
-    /// Text before its directives were masked.
+    /// The text before its directives were masked.
     original: &'s str,
     holes: &'s [TemplateDirective],
     limits: Limits,
@@ -428,8 +428,8 @@ impl<'s> Builder<'s> {
         self.finish(wrapped(node, tag.as_deref()), anchor)
     }
 
-    /// Only Go's library parses `y` and `n` as booleans. Readers of languages with tags (PyYAML, CloudFormation) parse
-    /// them as strings, as values and as keys.
+    /// Returns true if `y` or `n` is a string here. Only Go's library parses them as booleans. Readers of languages
+    /// with tags (PyYAML, CloudFormation) parse them as strings, as values and as keys.
     fn is_letter_of_its_own(&self, text: &str) -> bool {
         self.wraps_tags && matches!(text, "y" | "Y" | "n" | "N")
     }
@@ -559,7 +559,7 @@ fn wrapped(node: Node, tag: Option<&str>) -> Node {
     }
 }
 
-/// Type of a scalar by a core tag of YAML.
+/// The type of a scalar by a core tag of YAML.
 enum CoreType {
     /// The scalar contains base64.
     Binary,

@@ -1,12 +1,12 @@
 //! Writes values as YAML in block style. Each program defines how to access values and write scalars.
 
-/// Content of a collection.
+/// The content of a collection.
 pub(crate) enum Members<K, V> {
     Map(Vec<(K, V)>),
     List(Vec<V>),
 }
 
-/// Text before a node on its line.
+/// The text before a node on its line.
 #[derive(Clone, Copy, PartialEq)]
 enum Position {
     Nothing,

@@ -63,7 +63,8 @@ impl PaidOptions {
                 (Some(list), Some(before), _) => Some(before + self.dollars(row, list)?),
                 _ => None,
             };
-            // CPUs and memory that are billed separately have no hours: the hours of their accelerators count for the machine.
+            // CPUs and memory that are billed separately have no hours: the hours of their accelerators count for the
+            // machine.
             if let Some(hours) = row.hours {
                 *sums.hours.get_or_insert_default() += hours;
             }

@@ -5,7 +5,8 @@ use crate::inventory::{Key, Resource};
 use crate::pricing::{Against, BillItem, CostScenario, OWN_PROVIDER, OwnMachine, Owned, Purchased, crossing};
 use crate::report::views::own_hardware;
 
-/// Compares the hardware in the settings with the price of a resource; empty if the settings declare no such accelerator.
+/// Compares the hardware in the settings with the price of a resource; empty if the settings declare no such
+/// accelerator.
 pub fn explain_own(resource: &Resource, item: Option<&BillItem>, owned: &[Owned]) -> String {
     let provider = resource.text(Key::Provider);
     let accelerator = resource.text(Key::Accelerator).filter(|_| provider != Some(OWN_PROVIDER));

@@ -187,7 +187,7 @@ const COLUMNS: &str = "provider,region,accelerator,machine,accelerators,always,b
                        usd_per_hour,on_demand_usd_per_hour,saves_usd_per_month,break_even,if_a_quarter_goes_usd_per_month,\
                        if_half_goes_usd_per_month,on_spot,for_spot,on_demand,most,stale,estimate\n";
 
-/// One line for each machine type.
+/// Returns one CSV line for each machine type.
 pub(super) fn rows(plan: &PurchasePlan) -> String {
     let mut text = COLUMNS.to_owned();
     for group in &plan.groups {

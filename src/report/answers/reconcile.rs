@@ -17,7 +17,7 @@ use crate::report::views::reconcile::{
 };
 use crate::report::{Format, Report};
 
-/// Expected and billed cost in a format; `None` if the command does not support the format.
+/// Returns expected and billed cost in a format; `None` if the command does not support the format.
 pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option<String> {
     match format {
         Format::Text => Some(text(report, &months(report, asked))),
@@ -267,7 +267,7 @@ struct WireLine<'a> {
     expected_hours: Option<f64>,
     measured_usd: Option<f64>,
     paid: Option<WirePaid>,
-    /// Why the billed cost is unknown.
+    /// The reason why the billed cost is unknown.
     reason: Option<&'a str>,
     hours_factor: Option<f64>,
     rate_factor: Option<f64>,

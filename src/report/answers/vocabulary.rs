@@ -26,7 +26,7 @@ struct Word<'a> {
     values: &'a [&'static str],
 }
 
-/// Facts and functions; `None` if the command does not support the format.
+/// Returns facts and functions in a format; `None` if the command does not support the format.
 pub fn vocabulary(format: Format, facts: &[VocabularyEntry], functions: &[VocabularyEntry]) -> Option<String> {
     match format {
         Format::Text => Some(words_as_text(facts, functions)),

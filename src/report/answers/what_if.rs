@@ -207,7 +207,7 @@ fn tokens(report: &Report<'_>, places: &[usize]) -> String {
     }
 }
 
-/// The lines of a case below the table.
+/// Writes the lines of a case below the table.
 fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     let Some(today) = cases.today() else { return };
     let (new, gone) = (beyond(&case.report, &today.report), beyond(&today.report, &case.report));

@@ -20,7 +20,7 @@ const MOST_WORDS: usize = 13;
 pub(super) struct Headline {
     /// `$3,620 → $8,077/month (+$4,457, +123%)`: machines and pods together.
     pub(super) money: String,
-    /// What else changes: `provisioned machines $3,000 → $7,000/month`, `maximum $8,000 → $16,200 (+$8,200)`.
+    /// The other changes: `provisioned machines $3,000 → $7,000/month`, `maximum $8,000 → $16,200 (+$8,200)`.
     pub(super) rows: Vec<String>,
     /// `2 findings are new`, `1 finding is fixed`
     pub(super) findings: Vec<String>,
@@ -232,7 +232,7 @@ fn without_price(it: &Difference) -> Option<String> {
     }
 }
 
-/// From this percentage on, a factor is clearer.
+/// The percentage from which the change is shown as a factor, which is clearer.
 const MOST_PERCENT: f64 = 1_000.0;
 
 /// Returns text such as `, +32%`; `, 22 times as much`: of the cost that is known before and after.

@@ -49,8 +49,8 @@ pub(super) fn difference(it: &Difference, room: CommentLimits) -> String {
     if it.is_nothing() {
         return nothing(it);
     }
-    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one on. The
-    // headline, the first table rows and the verdict always stay.
+    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one
+    // on. The headline, the first table rows and the verdict always stay.
     let mut kept = Shown { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);
@@ -193,7 +193,7 @@ fn row(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     text.push(" |\n");
 }
 
-/// `$1 → $2`, or `$1` if both are equal.
+/// Writes `$1 → $2`, or `$1` if both are equal.
 fn from_to(text: &mut Markdown, before: &str, after: &str) {
     if before != after {
         markdown!(text, figures(before), " → ");
@@ -201,7 +201,7 @@ fn from_to(text: &mut Markdown, before: &str, after: &str) {
     text.push(figures(after));
 }
 
-/// `changed: count 1 → 3, bought spot → on-demand`
+/// Writes the change of a resource, such as `changed: count 1 → 3, bought spot → on-demand`.
 fn what(text: &mut Markdown, it: &Difference, change: &ResourceCostChange) {
     if change.kind == ChangeKind::Moved && is_renamed(it, change) {
         return text.push("renamed");
@@ -228,7 +228,7 @@ fn is_renamed(it: &Difference, change: &ResourceCostChange) -> bool {
     earlier.address != later.address && place(&earlier.address) == place(&later.address)
 }
 
-/// The address, with the earlier one if it differs. Pods are marked if the table also contains machines.
+/// Writes the address, with the earlier one if it differs. Pods are marked if the table also contains machines.
 fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
     let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
@@ -249,7 +249,7 @@ fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     }
 }
 
-/// The effect on each environment, if the change affects several.
+/// Writes the effect on each environment, if the change affects several.
 fn by_environment(text: &mut Markdown, it: &Difference) {
     let all = environments(it);
     if all.is_empty() {
@@ -268,7 +268,7 @@ fn by_environment(text: &mut Markdown, it: &Difference) {
     text.push("\n");
 }
 
-/// The cost of each team that the change affects, if labels name teams.
+/// Writes the cost of each team that the change affects, if labels name teams.
 fn teams(text: &mut Markdown, it: &Difference) {
     let moved: Vec<&Team> = it.teams.iter().filter(|team| team.before != team.after).collect();
     let name = |team: &Team| team.name.as_deref().map(|name| markup::text(name, LONGEST_VALUE));
@@ -308,7 +308,7 @@ fn teams(text: &mut Markdown, it: &Difference) {
     }
 }
 
-/// The rest of each budget that the change affects or that is exceeded.
+/// Writes the remaining amount of each budget that the change affects or that is exceeded.
 fn budgets(text: &mut Markdown, it: &Difference) {
     let told: Vec<&BudgetUsage> = it.budgets.iter().filter(|it| it.is_worth_telling()).collect();
     if told.is_empty() {
@@ -371,7 +371,7 @@ fn new_findings(text: &mut Markdown, it: &Difference, most: usize) {
 const HOW_TO_ACCEPT: &str =
     "<sub>To accept a finding, write on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason`";
 
-/// The findings that the change accepts, with the reasons.
+/// Writes the findings that the change accepts, with the reasons.
 fn accepted(text: &mut Markdown, it: &Difference) {
     if it.accepted.is_empty() {
         return;
@@ -416,7 +416,7 @@ fn fixed(text: &mut Markdown, it: &Difference, room: CommentLimits) {
     room.close_fold(text);
 }
 
-/// The verdict again, with the setting that decides it.
+/// Writes the verdict again, with the setting that decides it.
 fn gate(text: &mut Markdown, it: &Difference) {
     let below = match (it.after.verdict, it.new.len() + it.grown.len()) {
         (Verdict::Fail, _) | (_, 0) => "",

@@ -49,7 +49,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     rows
 }
 
-/// One row for each unevaluated entry, so that a file without findings does not look clean.
+/// Writes one row for each unevaluated entry, so that a file without findings does not look clean.
 fn not_judged(rows: &mut String, report: &Report) {
     for it in judged::listed(report) {
         let mut cells = vec![String::new(); FINDINGS.split(',').count()];
@@ -141,7 +141,7 @@ fn status(item: Option<&BillItem>) -> &'static str {
     }
 }
 
-/// Unit costs, rounded to three digits: the estimates are not more precise.
+/// Returns unit costs, rounded to three digits because the estimates are not more precise.
 fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
     let number = |n: f64| WireNumber::three_digits(n).to_string();
     let ends = |range: Option<SpeedRange>| match range {

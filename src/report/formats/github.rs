@@ -9,7 +9,7 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 use crate::report::{EntryChoice, Report};
 
-/// How much of an annotation GitHub shows.
+/// The number of characters of an annotation that GitHub shows.
 const LONGEST_MESSAGE: usize = 4_000;
 
 /// GitHub shows ten annotations per step, so findings come first.

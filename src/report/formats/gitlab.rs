@@ -32,7 +32,7 @@ struct Lines {
     begin: usize,
 }
 
-/// Unevaluated entries are not findings, but a list without them would look clean.
+/// Returns issues for unevaluated entries. They are not findings, but a list without them would look clean.
 fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
     let mut turns: HashMap<String, usize> = HashMap::new();
     let issue = |it: &'a Unjudged| {

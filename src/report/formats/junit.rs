@@ -54,7 +54,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     xml
 }
 
-/// Unevaluated entries as skipped cases.
+/// Writes unevaluated entries as skipped cases.
 fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
     if all.is_empty() {
         return;

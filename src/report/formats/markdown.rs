@@ -1,4 +1,5 @@
-//! Writes a repository's strings into Markdown safely: without mentions, links, HTML, broken code blocks or extra table cells.
+//! Writes a repository's strings into Markdown safely: without mentions, links, HTML, broken code blocks or extra
+//! table cells.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
     kind: &'a str,
     role: &'static str,
     counted: &'static str,
-    /// The total contains it, and it is not a pod on machines of another line.
+    /// True if the total contains the resource, and it is not a pod on machines of another line.
     adds_up: bool,
     provider: Option<&'a str>,
     region: Option<&'a str>,
@@ -41,7 +41,8 @@ pub(super) struct Row<'a> {
     floor_micro_usd: Option<i64>,
     expected_micro_usd: Option<i64>,
     ceiling_micro_usd: Option<i64>,
-    /// Its share of the monthly total, in which each dollar counts once; null if excluded from the total.
+    /// The minimum of the resource's share of the monthly total, in which each dollar counts once; null if excluded
+    /// from the total.
     in_sum_floor_micro_usd: Option<i64>,
     in_sum_expected_micro_usd: Option<i64>,
     in_sum_ceiling_micro_usd: Option<i64>,
@@ -110,7 +111,7 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
     }
 }
 
-/// The total contains it, and it is not a pod on machines of another line.
+/// Returns true if the total contains the resource, and it is not a pod on machines of another line.
 pub(in crate::report) fn adds_up(resource: &Resource, item: &BillItem) -> bool {
     resource.is_added() && !item.is_within
 }

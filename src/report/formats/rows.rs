@@ -31,7 +31,7 @@ struct ResourceRow<'a> {
     #[serde(flatten)]
     cost: Row<'a>,
     root: Option<String>,
-    /// For a pool, the labels of its nodes; for pods, the node labels that they request.
+    /// The labels of a pool's nodes, or the node labels that pods request.
     node_labels: BTreeMap<&'a str, Option<&'a str>>,
     node_labels_open: bool,
 }

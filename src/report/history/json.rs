@@ -102,7 +102,7 @@ struct WirePoint<'a> {
     #[serde(flatten)]
     commit: WireCommit<'a>,
     passed_over: usize,
-    /// Why the point is unknown.
+    /// The reason why the cost at this point is unknown.
     gap: Option<&'a str>,
     bill: Option<WireBill<'a>>,
 }
@@ -255,7 +255,7 @@ struct WireHolding<'a> {
     usd_per_month: Option<WireBounds>,
     per: &'a str,
     usd: Option<WireBounds>,
-    /// Its share of the monthly total, in which each dollar counts once.
+    /// The resource's share of the monthly total, in which each dollar counts once.
     usd_in_sum: Option<WireBounds>,
     unpriced: Option<&'a str>,
 }

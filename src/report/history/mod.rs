@@ -8,7 +8,7 @@ mod moment;
 mod sparkline;
 mod text;
 
-/// How commits and steps are shown.
+/// The texts for commits and steps.
 pub(in crate::report) mod words {
     pub(in crate::report) use super::text::{author, change_money, did, moved, step_money, subject};
 }
@@ -33,7 +33,7 @@ pub fn history(format: Format, history: &CostHistory, style: ReportStyle) -> Opt
 pub enum Blamed<'a> {
     All,
     Address(&'a str),
-    /// Only resources in a file or below a directory, as shown in reports.
+    /// Shows only resources in a file or below a directory, by the path that reports show.
     Below(&'a str),
 }
 

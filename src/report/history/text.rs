@@ -192,7 +192,7 @@ fn drawn(text: &mut String, history: &CostHistory, style: ReportStyle) {
     }
 }
 
-/// The last known state of each month.
+/// Writes the last known state of each month.
 fn months(text: &mut String, history: &CostHistory, style: ReportStyle) {
     let month = |point: &HistoryPoint| point.commit.date().to_string().chars().take(7).collect::<String>();
     let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
@@ -280,7 +280,7 @@ pub(super) fn number(n: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The commits that changed the cost, the largest change first.
+/// Writes the commits that changed the cost, the largest change first.
 fn steps(text: &mut String, history: &CostHistory, style: ReportStyle) {
     let size = |it: &CostStep| {
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
@@ -430,7 +430,7 @@ fn brought(history: &CostHistory, told: &[Blame<'_>]) -> String {
     text
 }
 
-/// Today's cost by the commit that last changed it.
+/// Writes today's cost by the commit that last changed it.
 fn by_commit(text: &mut String, history: &CostHistory, told: &[Blame<'_>], style: ReportStyle) {
     // Commits of one merge are listed separately.
     let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();

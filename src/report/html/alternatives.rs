@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::report::views::money::mark_of;
 use crate::report::views::scorecard::best_savings;
 
-/// At most this many resources are compared.
+/// The limit on resources that are compared.
 const MOST: usize = 10;
 
 /// One resource and its cost with other choices, per month.

@@ -53,7 +53,7 @@ fn color(series: usize, all: usize) -> MarkColor {
     COLORS.get(at).copied().unwrap_or(MarkColor::Grey)
 }
 
-/// A square in the color of a series.
+/// Draws a square in the color of a series.
 pub(in crate::report) fn swatch(page: &mut Html, series: usize) {
     let size = [("width", "14"), ("height", "14"), ("aria-hidden", "true"), ("focusable", "false")];
     page.element("svg", &size, |page| {
@@ -107,7 +107,7 @@ pub(in crate::report) fn area(page: &mut Html, it: &Area) {
     page.raw("\n");
 }
 
-/// A grid line with its amount.
+/// Draws a grid line with its amount.
 fn line(page: &mut Html, tick: &AxisLabel) {
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at));
     let attributes = [
@@ -152,7 +152,8 @@ fn words(page: &mut Html, label: &AxisLabel, anchor: &str, y: &str, class: &str,
     page.leaf("text", &attributes, &label.text);
 }
 
-/// One path for each series, the highest first, so that lower ones cover it. Minimums are pale below a dashed line.
+/// Draws one path for each series, the highest first, so that lower ones cover it. Minimums are pale below a dashed
+/// line.
 fn paths(page: &mut Html, it: &Area) {
     let series = it.states.iter().find_map(|it| it.values.as_ref().map(Vec::len)).unwrap_or_default();
     for top in (0..series).rev() {

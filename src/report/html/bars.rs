@@ -104,7 +104,7 @@ pub(in crate::report) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// A picture of numbers that are next to it as text.
+/// Writes a picture. Its numbers are next to it as text.
 pub(in crate::report) fn picture(page: &mut Html, height: u32, draw: impl FnOnce(&mut Html)) {
     let height = height.to_string();
     let attributes = [("width", "100%"), ("height", height.as_str()), ("aria-hidden", "true"), ("focusable", "false")];
@@ -132,7 +132,7 @@ pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: MarkColor, hatc
     page.element("rect", &attributes, |_| {});
 }
 
-/// The expected cost as a bar, and minimum to maximum as a line over it.
+/// Draws the expected cost as a bar, and minimum to maximum as a line over it.
 pub(in crate::report) fn interval(
     page: &mut Html,
     scale: Scale,
@@ -182,7 +182,7 @@ fn stroke(page: &mut Html, (x1, x2): (&str, &str), (y1, y2): (u32, u32)) {
     page.element("line", &attributes, |_| {});
 }
 
-/// A dot for one of several amounts on an axis.
+/// Draws a dot for one of several amounts on an axis.
 pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: MarkColor) {
     // The axis is extended, because a dot at its end would be cut in half.
     let at = percent(0.01 + scale.share(money) * 0.98);

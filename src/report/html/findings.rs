@@ -27,7 +27,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     Some(PageSection { id: "findings", title: "What did gpulint find?", answer: Some(text::found(report)), body })
 }
 
-/// Findings, the most expensive first; repeats are listed with the first one.
+/// Writes the findings, the most expensive first, with their repeats.
 pub(in crate::report) fn list(
     page: &mut Html,
     report: &Report,
@@ -109,7 +109,7 @@ fn place(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, finding:
     }
 }
 
-/// The lines after the fix, and the command that applies it.
+/// Writes the lines after the fix, and the command that applies it.
 fn fix(page: &mut Html, report: &Report, finding: &Finding) {
     if finding.edits.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! Writes the report as one web page. The file loads nothing else, and is complete without scripts and styles.
 //!
-//! Every picture is in a table, next to its numbers. Positions in pictures are shares of the width, and colors are attributes,
-//! so that pictures are readable on a phone, on paper, and if a server blocks styles.
+//! Every picture is in a table, next to its numbers. Positions in pictures are shares of the width, and colors are
+//! attributes. So pictures are readable on a phone, on paper, and if a server blocks styles.
 
 mod alternatives;
 pub(super) mod area;

@@ -130,7 +130,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[CostSlice], roles
     });
 }
 
-/// If no resource has an amount, the sum is zero only if all resources have a monthly cost.
+/// Returns the amount of a slice. If no resource has an amount, it is zero only if all resources have a monthly cost.
 fn shown(report: &Report, slice: &CostSlice, sum: &CostSum) -> String {
     let range = sum.minimum();
     match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {

@@ -19,7 +19,7 @@ pub(in crate::report) struct HtmlTable<'a> {
     pub(in crate::report) id: &'a str,
     pub(in crate::report) caption: &'a str,
     pub(in crate::report) columns: &'a [(&'a str, Column)],
-    /// The rows can be searched.
+    /// True if the rows can be searched.
     pub(in crate::report) is_searchable: bool,
 }
 

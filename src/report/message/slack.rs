@@ -38,7 +38,7 @@ pub(super) fn message(it: &ChatMessage) -> String {
     print(&json!({ "text": escaped(&shortened(&one_line(&it.title), SECTION)), "blocks": blocks }))
 }
 
-/// Slack counts UTF-16 units: a character beyond the basic plane is two.
+/// Shortens text as Slack counts it, in UTF-16 units: a character beyond the basic plane is two.
 fn cut(text: &str, most: usize) -> String {
     if text.encode_utf16().count() <= most {
         return text.to_owned();
@@ -53,7 +53,7 @@ fn cut(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
-/// The only text that Slack reads as markup. Escaping three characters prevents mentions and links.
+/// Escapes the only text that Slack reads as markup. Replacing three characters prevents mentions and links.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

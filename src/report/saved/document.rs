@@ -123,7 +123,7 @@ pub(super) struct SavedTotal {
     pub(super) name: String,
     pub(super) amount_usd: Option<f64>,
     pub(super) limit_usd: Option<f64>,
-    /// Missing in older reports, and so are all fields below.
+    /// Older reports contain neither this field nor the fields below.
     #[serde(default)]
     pub(super) hours_per_month: Option<f64>,
 }

@@ -58,7 +58,7 @@ pub enum Sort {
     /// Failing findings first, then the most money at stake, then the lowest risk
     #[default]
     Money,
-    /// In the order of files
+    /// Findings in the order of files
     Path,
     /// By rule name
     Rule,
@@ -80,11 +80,11 @@ pub enum GroupBy {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryDetail {
-    /// Only the totals and the verdict.
+    /// Shows only the totals and the verdict.
     Quiet,
     #[default]
     Usual,
-    /// Notes, and all details behind the totals.
+    /// Shows notes, and all details behind the totals.
     Verbose,
 }
 
@@ -108,7 +108,7 @@ pub(in crate::report) struct FindingGroup<'a> {
 }
 
 impl<'a> FindingGroup<'a> {
-    /// Findings about excluded resources, one group for each reason.
+    /// Returns the findings about excluded resources, in one group for each reason.
     fn apart(
         choice: EntryChoice,
         report: &Report,

@@ -1,4 +1,4 @@
-//! Files, blocks and resources that were not evaluated, as each format lists them next to its verdict.
+//! Lists files, blocks and resources that were not evaluated, as each format shows them next to its verdict.
 
 use std::cmp::Reverse;
 use std::fmt::Write;

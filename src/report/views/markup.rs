@@ -2,11 +2,13 @@
 
 use crate::report::escape;
 
-/// A piece of Markdown. Only this program's constants are markup; everything else becomes escaped text, code or an address.
+/// A piece of Markdown. Only this program's constants are markup; everything else becomes escaped text, code or an
+/// address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::report) struct Markdown(String);
 
-/// The arguments of `markdown!`: our own markup, numbers, and pieces of Markdown. No string that was read can be `'static`.
+/// The arguments of `markdown!`: gpulint's own markup, numbers, and pieces of Markdown. A string that was read is
+/// never `'static`, so it cannot be markup.
 pub(in crate::report) trait MarkupPiece {
     fn write(self, out: &mut String);
 }

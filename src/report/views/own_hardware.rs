@@ -87,7 +87,7 @@ fn hourly(amount: f64) -> String {
     Currency::USD.per_hour(Money::from_usd(amount))
 }
 
-/// Exact to the cent, so that readers can check the calculation.
+/// Formats an amount exact to the cent, so that readers can check the calculation.
 fn usd(amount: f64) -> String {
     Currency::USD.exact_to_the_cent(Money::from_usd(amount))
 }

@@ -1,5 +1,5 @@
-//! Compares expected with measured and billed cost: the difference as hours times rate, with its causes, and the charges that
-//! match no resource.
+//! Compares expected with measured and billed cost: the difference as hours times rate, with its causes, and the
+//! charges that match no resource.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const NEAR: f64 = 0.02;
 pub(in crate::report) struct ReconciledMonth<'a> {
     pub(in crate::report) month: BillMonth,
     pub(in crate::report) is_open: bool,
-    /// The most expensive first.
+    /// The resources of the month, the most expensive first.
     pub(in crate::report) lines: Vec<Reconciled<'a>>,
     /// Rows of the bill that match no resource, the most expensive first.
     pub(in crate::report) left: Vec<(&'a PaidEntry, &'a NoPartner)>,
@@ -25,7 +25,7 @@ pub(in crate::report) struct ReconciledMonth<'a> {
     pub(in crate::report) sums: BTreeMap<&'a str, ReconciledSums>,
 }
 
-/// How the billed amount is divided: the last three add up to the first exactly.
+/// The parts of a billed amount. The last three add up to the first one exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::report) struct ReconciledSums {
     pub(in crate::report) billed: BilledAmount,
@@ -62,7 +62,7 @@ impl Reconciled<'_> {
 
 /// The requested months.
 pub enum AskedMonths {
-    /// Only the last month that has ended.
+    /// Requests only the last month that has ended.
     Last,
     All,
     These(Vec<BillMonth>),

@@ -46,7 +46,7 @@ pub(in crate::report) fn grouped_repeats<'a>(
     entries
 }
 
-/// The line about the repeats: our own words around names from the repository.
+/// The line about the repeats: gpulint's own words around names from the repository.
 pub(in crate::report) struct Also {
     before: String,
     /// Each name with the words before it.
@@ -74,7 +74,8 @@ impl Also {
     }
 }
 
-/// `and 2 more, on lines 12, 22`; for one block `the same 3 more times here: …; all 4 save $1,539/month`.
+/// Returns the line about repeats, such as `and 2 more, on lines 12, 22`; for one block, `the same 3 more times here:
+/// …; all 4 save $1,539/month`.
 pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> Also {
     let together = together(report, first, others);
     if others.iter().any(|it| place(report, it) != place(report, first)) {

@@ -61,8 +61,8 @@ struct MeasuredUse {
     spot_share_target: f64,
 }
 
-/// Teams that track utilization keep accelerators busy for more than 60% of the paid time, and run more than 70% of the
-/// training that can wait on spot.
+/// The targets, which teams that track utilization reach: accelerators are busy for more than 60% of the paid time,
+/// and more than 70% of the training that can wait runs on spot.
 const UTILIZATION_TARGET: f64 = 0.6;
 const SPOT_TARGET: f64 = 0.7;
 

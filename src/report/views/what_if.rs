@@ -114,7 +114,7 @@ fn pool_of(it: &Resource) -> Option<&str> {
 #[derive(Debug, Default)]
 pub(in crate::report) struct WhatIfCost {
     pub(in crate::report) resources: usize,
-    /// The cost of all of them per hour.
+    /// The cost of all these resources per hour.
     pub(in crate::report) an_hour: Money,
     pub(in crate::report) amount: MoneyRange,
     /// True if some have no price or an unknown number.

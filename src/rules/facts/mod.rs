@@ -89,7 +89,7 @@ pub(super) struct FactContext<'a> {
     pub(super) raws: &'a Raws,
     pub(super) market: &'a Market<'a>,
     pub(super) about: Subject,
-    /// Index of the evaluated resource, object or block.
+    /// The index of the evaluated resource, object or block.
     pub(super) resource: usize,
     pub(super) end: Cell<End>,
     pub(super) saves: Option<MoneyRange>,

@@ -285,7 +285,7 @@ fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) ->
     }
 }
 
-/// Work that ends has no monthly price.
+/// Returns the value for a missing monthly price. Work that ends has none.
 fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
     let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
     unknown_price(if ends { "it ends by itself, and how often it runs is unknown" } else { "no price is known" })

@@ -1,5 +1,5 @@
-//! Provides the speed of the declared model, the duration of its training, and the cost of its tokens and runs, for
-//! the current machine and for each alternative.
+//! Provides the speed of the declared model, the duration of its training, and the cost of its tokens and runs. These
+//! facts exist for the current machine and for each alternative.
 
 use std::sync::LazyLock;
 

@@ -25,7 +25,7 @@ pub(in crate::rules) struct Remedy {
     pub(in crate::rules) safety: Safety,
 }
 
-/// Source of a new value.
+/// The source of a new value.
 #[derive(Debug)]
 enum Source {
     Nothing,

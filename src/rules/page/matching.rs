@@ -11,7 +11,7 @@ use crate::rules::yaml;
 /// A fact and its accepted values.
 #[derive(Debug)]
 pub(in crate::rules) struct FactMatch {
-    /// Index of the fact in the schema of a resource.
+    /// The index of the fact in the schema of a resource.
     pub(in crate::rules) fact: usize,
     pub(in crate::rules) accepts: Vec<CelValue>,
     /// Places of the values in the rule file.

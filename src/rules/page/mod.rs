@@ -45,7 +45,7 @@ pub struct RuleFile {
     pub parameters: Vec<Declared>,
     /// Whether the rule file has no examples on purpose.
     pub untested: bool,
-    /// Text of the rule file.
+    /// The text of the rule file.
     pub text: Cow<'static, str>,
     /// Byte at which the prose starts.
     pub prose: usize,
@@ -101,10 +101,10 @@ pub(super) struct Speech {
 /// The front matter of a built-in rule, parsed at build time.
 #[derive(Debug)]
 pub(super) struct Front {
-    /// Text of the rule file.
+    /// The text of the rule file.
     pub(super) text: &'static str,
     pub(super) node: PageNode,
-    /// Byte range in the rule file.
+    /// The byte range in the rule file.
     pub(super) at: Range<usize>,
     /// Whether an expression uses objects or blocks.
     pub(super) may_look_at_raw: bool,
@@ -119,7 +119,7 @@ pub fn is_name(text: &str) -> bool {
 /// A place that a finding points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PointAt {
-    /// Index of a fact in the rule's scope.
+    /// The index of a fact in the rule's scope.
     Fact(usize),
     Part(facts::RawPath),
 }
@@ -127,12 +127,12 @@ pub(super) enum PointAt {
 /// The raw data that a rule uses in addition to facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RawUse {
-    /// Whether it uses manifests of resources.
+    /// Whether the rule uses manifests of resources.
     pub(super) object: bool,
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
-    /// Whether it uses the pods of objects.
+    /// Whether the rule uses the pods of objects.
     pub(super) pods: bool,
     /// Whether a rule about one resource uses all resources.
     pub(super) resources: bool,
@@ -220,7 +220,7 @@ pub(super) struct PageExpression {
     pub(super) start: usize,
     /// Text and place of the expression; `None` if it is inherited from the extended rule.
     pub(super) written: Option<(String, Range<usize>)>,
-    /// Place of each conjunct that compares a fact with literals.
+    /// The place of each conjunct that compares a fact with literals.
     compares: Vec<(cel::Comparison, Range<usize>)>,
     /// Literal names and paths of the expression, with their places in the rule file.
     named: Vec<(Named, Range<usize>)>,
@@ -237,11 +237,11 @@ enum Named {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
     pub text: String,
-    /// Line of the rule file, from 1.
+    /// The line of the rule file, from 1.
     pub line: usize,
-    /// Byte range in the rule file.
+    /// The byte range in the rule file.
     pub at: Range<usize>,
-    /// The value of this operand with which the rest of the condition decides: true for `&&`, false for `||`.
+    /// The value of this operand that leaves the rest of the condition unchanged: true for `&&`, false for `||`.
     neutral: bool,
 }
 
@@ -550,7 +550,7 @@ fn expressions(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declare
     (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
 }
 
-/// gpulint writes the messages of `for: text` rules itself, so these have no `when` and no `message`.
+/// Requires a message and a condition, except for `for: text` rules, whose messages gpulint writes itself.
 fn demand_words(fields: &mut PageFields, looks_at: LooksAt, matches_nothing: bool) {
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {

@@ -16,10 +16,10 @@ use crate::templates::reading::TemplateReading;
 /// Templates by path.
 pub(super) type AzureTemplates = BTreeMap<String, Arc<AzureTemplate>>;
 
-/// Ending of Bicep parameter files.
+/// The ending of Bicep parameter files.
 pub(super) const PARAMETERS: &str = ".bicepparam";
 
-/// Ending of Bicep files.
+/// The ending of Bicep files.
 const BICEP: &str = ".bicep";
 
 /// Parses the templates among the candidates.

@@ -26,7 +26,7 @@ struct Deployment<'t> {
     path: &'t str,
     template: &'t Arc<AzureTemplate>,
     given: BTreeMap<Arc<str>, HclValue>,
-    /// Path of its parameter file.
+    /// The path of its parameter file.
     parameters: Option<&'t str>,
 }
 

@@ -13,7 +13,7 @@ use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, Segment, SourceFiles, Span, file_name, join, lines_with_offsets, parent};
 
 pub(super) const MANIFEST: &str = "manifest.json";
-/// Ending of templates, including nested ones.
+/// The ending of templates, including nested ones.
 const STACK: &str = ".template.json";
 const NESTED: &str = ".nested.template.json";
 
@@ -22,7 +22,7 @@ const NESTED: &str = ".nested.template.json";
 pub(super) struct Synthesized {
     pub(super) place: AccountAndRegion,
     pub(super) parameters: BTreeMap<Arc<str>, HclValue>,
-    /// Line of the program for each resource.
+    /// The line of the program for each resource.
     lines: HashMap<Arc<str>, Span>,
 }
 

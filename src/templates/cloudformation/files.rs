@@ -22,7 +22,7 @@ pub(super) type TemplatesByPath = BTreeMap<String, Arc<CloudTemplate>>;
 /// a Systems Manager document.
 const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
-/// First key of most YAML templates, and of nothing else.
+/// The first key of most YAML templates, and of nothing else.
 const VERSION: &str = "AWSTemplateFormatVersion:";
 
 /// Parses the templates among the candidates.
@@ -60,9 +60,10 @@ pub(super) fn parse(
 struct Parsed<'p> {
     path: &'p str,
     template: Option<CloudTemplate>,
-    /// Whether it is certainly a template, and CloudFormation would refuse it.
+    /// Whether the file is certainly a template, and CloudFormation would refuse it.
     is_refused: bool,
-    /// Whether it is JSON without declarations: a service description names types and creates none.
+    /// Whether the file is JSON without declarations, such as a service description, which names types and creates
+    /// none.
     is_data: bool,
     comments: Vec<Span>,
     diagnostics: Vec<Diagnostic>,

@@ -29,7 +29,7 @@ struct Stack<'t> {
     path: &'t str,
     template: &'t Arc<CloudTemplate>,
     given: BTreeMap<Arc<str>, HclValue>,
-    /// Path of its parameter file.
+    /// The path of its parameter file.
     parameters: Option<&'t str>,
     /// The generating program's manifest for the stack.
     manifest: Option<String>,

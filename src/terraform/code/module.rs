@@ -49,14 +49,14 @@ pub(in crate::terraform) struct ModuleCode {
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     /// A position in the module, for messages about the whole module.
     pub(in crate::terraform) anywhere: Option<Span>,
-    /// The code refers to workspaces.
+    /// True if the code refers to workspaces.
     pub(in crate::terraform) mentions_workspace: bool,
-    /// A file could not be parsed, so missing declarations may be in that file.
+    /// True if a file could not be parsed, so missing declarations may be in that file.
     pub(in crate::terraform) incomplete: bool,
     /// True if OpenTofu and Terraform read different files of the directory.
     pub(in crate::terraform) has_files_of_one_tool: bool,
-    /// Its files repeat the same declarations. They are alternatives or documentation snippets that are not applied
-    /// together, unless another module calls the directory.
+    /// True if its files repeat the same declarations. They are alternatives or documentation snippets that are not
+    /// applied together, unless another module calls the directory.
     pub(in crate::terraform) is_of_alternatives: bool,
     /// True if a script selects one of the files with the same declarations, so that the rest of the directory is
     /// applied.

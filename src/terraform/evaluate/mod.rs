@@ -52,7 +52,7 @@ pub(super) struct RootEvaluator<'r> {
     /// The value of variables without an assignment, if an unknown source may assign them.
     pub(super) assigned_to_any: Option<VariableAssignment>,
     pub(super) modules: super::code::modules::Modules,
-    /// Shared if several files are read for one root.
+    /// The budget, which several evaluators share if they read files for one root.
     pub(super) budget: Rc<RootBudget>,
     /// Compiled regular expressions; `None` for invalid ones.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,

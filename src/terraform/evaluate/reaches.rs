@@ -113,7 +113,7 @@ impl RootEvaluator<'_> {
         }
     }
 
-    /// `module.a.b` leads to the call and to the expression of its output.
+    /// Follows `module.a.b` to the call and to the expression of its output.
     fn follow_call(&self, module: &Rc<Instance>, call: &str, steps: &[TraversalStep], search: &mut Search) {
         let Some(index) = module.code.calls.index(call) else { return };
         let key = key(steps.get(1));

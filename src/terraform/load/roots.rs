@@ -46,11 +46,11 @@ pub enum RootEvidence {
     Named,
     /// A Terragrunt unit uses it.
     Unit,
-    /// It declares a backend for its state.
+    /// The directory declares a backend for its state.
     Backend,
     /// Variable files in its directory set its variables.
     VariableFiles,
-    /// It configures a provider.
+    /// The directory configures a provider.
     Provider,
     /// No module calls it, and its path does not suggest a module.
     Uncalled,

@@ -42,7 +42,7 @@ pub(in crate::terraform) struct EvaluatedRoot {
     pub(in crate::terraform) root: LoadedRoot,
     pub(in crate::terraform) resources: Vec<Resource>,
     pub(in crate::terraform) embedded: Vec<Embedded>,
-    /// Its resources of unsupported types.
+    /// The root's resources of unsupported types.
     pub(in crate::terraform) unlisted: Vec<UnsupportedResource>,
     /// The number under which another state of the tree finds it.
     pub(in crate::terraform) number: Option<usize>,

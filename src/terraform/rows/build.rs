@@ -34,7 +34,7 @@ pub(super) struct BuiltResource {
     pub(super) covered_by: Vec<String>,
     /// The zone or region as it is written in the configuration.
     pub(super) place: Option<String>,
-    /// How many capacity units a machine provides, if its numbers count units. `Err` has the place where this is
+    /// The capacity units that a machine provides, if its numbers count units. `Err` has the place where this is
     /// unknown.
     pub(super) units: Option<Result<CapacityUnits, Span>>,
 }
@@ -161,7 +161,8 @@ fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provi
     }
 }
 
-/// An argument whose name suggests a timeout may stop the resource. Its effect is unknown if no definition covers it.
+/// Marks an argument whose name suggests a timeout, because it may stop the resource. Its effect is unknown if no
+/// definition covers it.
 pub(super) fn note_stop_argument(resource: &mut Resource, arguments: &BTreeMap<String, EvaluatedAttribute>) {
     const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
     if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {

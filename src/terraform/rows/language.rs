@@ -54,7 +54,7 @@ pub(super) struct TypeRow {
     /// Containers that run on the resource.
     #[serde(default)]
     pub(super) containers: Many<ContainerAt>,
-    /// Its containers have accelerators even if they request none.
+    /// True if the containers have accelerators even if they request none.
     #[serde(default)]
     pub(super) accelerated: bool,
     /// The purpose if neither program nor labels nor names determine it.
@@ -91,9 +91,9 @@ pub(super) enum RowRole {
     Requested,
     /// Costs nothing itself. Another resource provisions the machines that it describes.
     Template,
-    /// Not a resource: it controls the resource that it refers to.
+    /// The block is not a resource, but controls the resource that it refers to.
     Control,
-    /// Not a resource with accelerators: a volume or file system that such a resource may use.
+    /// The block is a volume or file system that a resource with accelerators may use.
     Storage,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct DiskWord {
     pub(super) iops: Spec,
     #[serde(default)]
     pub(super) throughput: Spec,
-    /// Every machine has this disk. Its size is unknown if the configuration does not set it.
+    /// True if every machine has this disk. Its size is unknown if the configuration does not set it.
     #[serde(default)]
     pub(super) always: bool,
 }
@@ -182,13 +182,13 @@ pub(super) struct LinkWord {
     /// Types in between, which refer to the target.
     #[serde(default)]
     pub(super) through: Many<String>,
-    /// The link is reversed: the target refers to this block, or has at `by` the string that is here at `at`.
+    /// True if the link is reversed: the target refers to this block, or has at `by` the string that is here at `at`.
     #[serde(default)]
     pub(super) back: bool,
-    /// With `back`: the target refers to the target of this other link.
+    /// If `back` is set, the target refers to the target of this other link.
     pub(super) of: Option<String>,
     pub(super) kind: Option<LinkName>,
-    /// The target is a reservation that covers these machines. They use up its number.
+    /// True if the target is a reservation that covers these machines. They use up its number.
     #[serde(default)]
     pub(super) covers: bool,
 }
@@ -229,14 +229,14 @@ pub(super) struct CountReading {
     /// All three numbers count capacity units. Each machine type sets its number of units here.
     #[serde(default)]
     pub(super) units: Many<RowPath>,
-    /// In a control: the number is added to the existing one.
+    /// True if a control adds the number to the existing one.
     #[serde(default)]
     pub(super) adds: bool,
     /// All three numbers are per zone.
     pub(super) zones: Option<Zones>,
     #[serde(default)]
     pub(super) of: CountUnit,
-    /// Without `max`, the number is unlimited.
+    /// True if the number is unlimited when `max` is not set.
     #[serde(default)]
     pub(super) unlimited: bool,
 }
@@ -302,7 +302,7 @@ pub(super) struct ContainerAt {
 #[derive(Debug, Default)]
 pub(super) struct Assignments(pub(super) Vec<(RowPath, RowConstant)>);
 
-/// How a fact is read. The first alternative with a value applies.
+/// The ways to read a fact. The first alternative with a value applies.
 #[derive(Debug, Default)]
 pub(super) struct Spec(pub(super) Vec<FactReading>);
 
@@ -322,10 +322,10 @@ pub(super) struct FactReading {
     pub(super) default: Option<RowConstant>,
     /// The value if anything exists at the path.
     pub(super) present: Option<RowConstant>,
-    /// The number of elements at the path.
+    /// True if the value is the number of elements at the path.
     #[serde(default)]
     pub(super) length: bool,
-    /// The product of the numbers in the string: `2x4` is 8.
+    /// True if the value is the product of the numbers in the string: `2x4` is 8.
     #[serde(default)]
     pub(super) product: bool,
     /// Translates the values of the provider. An unlisted value is ignored, and `*` matches any other value.
@@ -346,7 +346,7 @@ pub(super) struct FactReading {
     pub(super) unknown: Option<String>,
     /// The value is inferred, for this reason.
     pub(super) because: Option<String>,
-    /// An unknown value is ignored, for strings that seldom contain the fact.
+    /// True if an unknown value is ignored, for strings that seldom contain the fact.
     #[serde(default)]
     pub(super) if_known: bool,
 }
@@ -380,7 +380,7 @@ pub(super) struct Conditions(pub(super) Vec<(RowPath, Vec<String>)>);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProviderRow {
-    /// The provider rents out machines itself.
+    /// True if the provider rents out machines itself.
     #[serde(default = "yes")]
     pub(super) rents: bool,
     /// The places where resources and provider configuration set the region.

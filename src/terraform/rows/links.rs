@@ -282,7 +282,7 @@ pub(super) fn follow_all<'a>(
     }
 }
 
-/// `kinds` contains types of resources, `data.` and a type, or `module`.
+/// Returns whether a block has one of these kinds: a resource type, `data.` and a type, or `module`.
 fn is_one_of(block: &EvaluatedBlock, kinds: &[String]) -> bool {
     let Some(label) = block.labels.first() else { return false };
     kinds.iter().any(|kind| match block.keyword.as_str() {
@@ -293,7 +293,7 @@ fn is_one_of(block: &EvaluatedBlock, kinds: &[String]) -> bool {
     })
 }
 
-/// If both blocks have `count` or `for_each`, returns the instance with the same key.
+/// Returns the instance with the same key, if both blocks have `count` or `for_each`.
 fn same_key<'a>(block: &EvaluatedBlock, found: Vec<(&'a EvaluatedBlock, Span)>) -> Vec<(&'a EvaluatedBlock, Span)> {
     let key =
         |block: &'_ EvaluatedBlock| block.address.get(base(&block.address).len()..).unwrap_or_default().to_owned();

@@ -27,7 +27,7 @@ pub(in crate::terraform) struct PlacedValue {
     /// The expression of the attribute. If the value is defined elsewhere, it came through a reference.
     pub(in crate::terraform) expression: Span,
     literal: bool,
-    /// It is unknown whether the value exists.
+    /// True if it is unknown whether the value exists.
     pub(super) perhaps: bool,
 }
 
@@ -313,7 +313,7 @@ fn with_quoted_holes(outline: &str) -> String {
     text
 }
 
-/// `hole` is the reason why a string with a placeholder is unknown.
+/// Converts JSON to a value. `hole` is the reason why a string with a placeholder is unknown.
 fn from_json(json: &serde_json::Value, hole: Option<&Arc<Cause>>, span: Span, depth: usize) -> HclData {
     let below = |json| HclValue::new(from_json(json, hole, span, depth + 1), span);
     let hole_in = |text: &str| hole.filter(|_| text.contains("${"));

@@ -13,7 +13,7 @@ pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&Prov
     the_same(fact.map(|value| FactValue::text(region_of(&value.to_string(), provider))))
 }
 
-/// If several zones are in one region, the region is known.
+/// Returns a known region if all possible regions are equal, as for several zones of one region.
 fn the_same(region: Fact<FactValue>) -> Fact<FactValue> {
     match &region {
         Fact::Unknown(unknown) => match unknown.candidates.as_slice() {

@@ -37,7 +37,7 @@ pub(super) struct TerragruntFile {
     pub(super) file: FileId,
     pub(super) body: Body,
     pub(super) error: Option<SyntaxError>,
-    /// Its locals, in the form of Terraform.
+    /// The locals of the file, in the form of Terraform.
     pub(super) code: Arc<ModuleCode>,
 }
 

@@ -165,7 +165,8 @@ pub(super) fn call_of(
     reader.module(unit.real_directory(), files)
 }
 
-/// `source` and similar names are arguments of the call itself.
+/// Returns whether an input can be an argument of the call. `source` and similar names cannot, because the call uses
+/// them itself.
 fn is_name(name: &str) -> bool {
     const OWN: [&str; 6] = ["source", "version", "count", "for_each", "providers", "depends_on"];
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -230,7 +230,7 @@ fn split(line: &str) -> Line<'_> {
 struct Cells {
     equals: Option<usize>,
     comment: Option<usize>,
-    /// The expression continues after this line.
+    /// True if the expression continues after this line.
     open_after_equals: bool,
 }
 

@@ -15,9 +15,9 @@ pub(super) struct Cursor<'t> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// End of the last token before spaces.
+    /// The end of the last token before spaces.
     pub(super) end: usize,
-    /// Number of open brackets at this position.
+    /// The number of open brackets at this position.
     pub(super) depth: usize,
     pub(super) comments: Vec<Span>,
     pub(super) diagnostics: Vec<Diagnostic>,

@@ -125,7 +125,7 @@ impl Cursor<'_> {
 
     fn index(&mut self, of: AzureExpr, start: usize, safe: bool) -> BicepParsed<AzureExpr> {
         self.skip(true);
-        // `[^1]` counts from the end.
+        // An index such as `[^1]` counts from the end.
         let from_end = self.eat("^");
         let key = self.expression()?;
         self.expect("]")?;

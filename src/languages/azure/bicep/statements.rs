@@ -203,7 +203,7 @@ impl<'t> Cursor<'t> {
         self.end = self.at;
     }
 
-    /// `func name(a string, b int) string => …`
+    /// Parses `func name(a string, b int) string => …`.
     fn function(&mut self) -> BicepParsed<DeclaredFunction> {
         let name = self.name().to_ascii_lowercase().into();
         self.expect("(")?;
@@ -242,7 +242,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// `import { a, b as c } from 'path'`, or `import * as all from 'path'`: variables of another file.
+    /// Parses `import { a, b as c } from 'path'`, or `import * as all from 'path'`: variables of another file.
     fn import(&mut self, template: &mut AzureTemplate) -> BicepParsed<()> {
         let mut names: Vec<(Arc<str>, Arc<str>)> = Vec::new();
         self.skip(false);
@@ -345,7 +345,7 @@ impl<'t> Cursor<'t> {
         if self.rest().starts_with('\'') { self.string() } else { self.broken("expected a string") }
     }
 
-    /// `{ … }`, `if (…) { … }`, or `[for … : …]`.
+    /// Parses the body of a resource: `{ … }`, `if (…) { … }`, or `[for … : …]`.
     fn body(&mut self, kind: &str, symbol: &Arc<str>) -> BicepParsed<DeclaredBody> {
         self.skip(true);
         if self.eat("[") {
@@ -390,7 +390,8 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// `'a' | 'b'`: all values that a parameter can have.
+/// Returns all values that a parameter can have, from a type such as `'a'
+/// 'b'`.
 fn literals(kind: &str, at: Span) -> Option<AzureExpr> {
     let each = kind.split('|').map(str::trim).filter(|it| !it.is_empty());
     let texts: Option<Vec<&str>> = each.map(|it| it.strip_prefix('\'')?.strip_suffix('\'')).collect();

@@ -23,7 +23,7 @@ pub(super) use collections::member;
 /// The limit on candidates, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 16;
 
-/// Result of a function; `None` if the arguments are invalid.
+/// The result of a function; `None` if the arguments are invalid.
 type Made = Option<HclValue>;
 
 impl AzureDeployment<'_> {

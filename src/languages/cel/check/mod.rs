@@ -31,16 +31,16 @@ pub(super) fn lower(
 pub(crate) struct NameLiteral {
     pub(crate) to: NameUse,
     pub(crate) text: Arc<str>,
-    /// Byte range in the expression.
+    /// The byte range in the expression.
     pub(crate) at: Range<usize>,
 }
 
 /// The use of a string literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameUse {
-    /// Compared with a field of a record, by both names.
+    /// The string is compared with a field of a record, given by both names.
     Fact(&'static str, &'static str),
-    /// Passed as this argument of a host function.
+    /// The string is passed as this argument of a host function.
     Argument(&'static str, usize),
 }
 

@@ -20,9 +20,9 @@ pub(crate) struct ExpressionScope<'a> {
     pub(crate) implied: Option<(usize, &'static RecordSchema)>,
     /// Functions in addition to those of the language.
     pub(crate) functions: &'static [CelOverload],
-    /// Disables type checks; for tests of the language.
+    /// True if type checks are disabled, for tests of the language.
     pub(crate) unchecked: bool,
-    /// Patterns are valid already, so they are compiled at their first use.
+    /// True if patterns are valid already, so they are compiled at their first use.
     pub(crate) proven: bool,
 }
 

@@ -23,7 +23,7 @@ use super::value::CelValue;
 /// One signature of a function.
 pub(crate) struct CelOverload {
     pub(crate) name: &'static str,
-    /// Whether it is called as `x.f(y)` instead of `f(x, y)`.
+    /// Whether the function is called as `x.f(y)` instead of `f(x, y)`.
     pub(crate) is_method: bool,
     /// Types of the arguments, with the receiver first.
     pub(crate) takes: &'static [ArgumentForm],
@@ -364,7 +364,7 @@ pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
     })
 }
 
-/// Error for arguments that the type check should have refused.
+/// Returns the error for arguments that the type check should have refused.
 pub(crate) fn wrong() -> Fault {
     "no matching overload".into()
 }

@@ -26,7 +26,7 @@ use super::value::{GoKind, GoMap, GoValue, Heap};
 
 pub(crate) type FunctionOutcome = Result<GoValue, TemplateFailure>;
 
-/// Type of a parameter.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParameterType {
     Any,

@@ -93,8 +93,8 @@ fn is_connector(letter: char) -> bool {
     matches!(letter, '-' | '_') || letter.is_whitespace()
 }
 
-/// Splits into lower-case words: an upper-case letter after a lower-case one begins a word, and so does the last of
-/// several.
+/// Splits a name into lower-case words. An upper-case letter begins a word if it follows a lower-case letter, or if it
+/// is the last of several upper-case letters.
 fn joined_words(text: &str, connector: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut out = String::new();

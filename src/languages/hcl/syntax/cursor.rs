@@ -47,15 +47,15 @@ pub(super) struct Parser<'t> {
     pub(super) place: CursorPlace,
     pub(super) newlines: bool,
     pub(super) depth: u32,
-    /// Limit on nesting.
+    /// The limit on nesting.
     pub(super) deepest: u32,
-    /// Position with balanced brackets, from which the next item is searched after an error.
+    /// The position with balanced brackets, from which the next item is searched after an error.
     pub(super) resume: usize,
     /// Whether the current item is in a block on one line.
     pub(super) one_line: bool,
-    /// Number of blocks, labels, arguments and expressions so far.
+    /// The number of blocks, labels, arguments and expressions so far.
     pub(super) nodes: u32,
-    /// Number of heredocs without an end.
+    /// The number of heredocs without an end.
     pub(super) lost_heredocs: u32,
     pub(super) errors: Vec<SyntaxError>,
     pub(super) notes: Vec<SyntaxError>,

@@ -111,7 +111,7 @@ pub(super) fn template(mut parts: Vec<TemplatePart>) -> HclKind {
     HclKind::Template(parts.into_boxed_slice())
 }
 
-/// `<<-`: removes the common indentation of all lines. Lines with only spaces do not count.
+/// Removes the common indentation of all lines after `<<-`. Lines with only spaces do not count.
 pub(super) fn remove_indentation(tokens: &mut [HclToken]) {
     let mut common = usize::MAX;
     let mut at_line_start = true;

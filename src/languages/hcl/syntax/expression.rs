@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.*` applies the following names to each element; a bracket after them applies to the whole list.
+    /// Parses the names after `.*`, which apply to each element. A bracket after them applies to the whole list.
     fn parse_names_of_splat(&mut self) -> Parse<Vec<TraversalStep>> {
         let mut each = Vec::new();
         loop {

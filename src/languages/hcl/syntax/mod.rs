@@ -87,7 +87,7 @@ pub(crate) struct BlockNode {
     pub(crate) keyword: HclName,
     pub(crate) labels: Vec<HclName>,
     pub(crate) body: Body,
-    /// Place of keyword and labels.
+    /// The place of keyword and labels.
     pub(crate) header: Span,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Heredoc {
     marker: (usize, usize),
     indented: bool,
     body: usize,
-    /// First byte after the closing word.
+    /// The first byte after the closing word.
     pub(super) after: usize,
 }
 

@@ -4,7 +4,7 @@ use crate::source::Span;
 
 use super::{Body, Expression, HclKind, TemplatePart, TraversalStep, TraversalStepKind};
 
-/// Called for each reference with its first name, its steps and its place.
+/// A function that is called for each reference, with its first name, its steps and its place.
 pub(crate) type Visit<'v> = dyn FnMut(&str, &[TraversalStep], Span) + 'v;
 
 impl Body {

@@ -55,7 +55,7 @@ struct Link<'a> {
     to: &'a str,
     path: String,
     line: usize,
-    /// Why the two resources are linked.
+    /// The reason why the two resources are linked.
     why: &'a str,
 }
 

@@ -277,7 +277,8 @@ pub(super) struct WirePrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<WireNumber>,
     pub(super) usd_per_month: Option<WireBounds>,
-    /// Its share of the monthly total, in which each dollar counts once; none if excluded from the total.
+    /// The resource's share of the monthly total, in which each dollar counts once; missing if excluded from the
+    /// total.
     pub(super) usd_in_sum: Option<WireBounds>,
     /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,

@@ -79,7 +79,7 @@ pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {
     text
 }
 
-/// The cost per unit of work of each server for which it is known.
+/// Writes the cost per unit of work of each server, if it is known.
 fn units(text: &mut String, report: &Report, style: ReportStyle) {
     let all = unit_work(report);
     let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();

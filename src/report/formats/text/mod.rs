@@ -64,7 +64,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: ReportStyle) -> Ve
     left_out
 }
 
-/// Errors in the input or the configuration, with their lines.
+/// Writes errors in the input or the configuration, with their lines.
 pub(in crate::report) fn diagnostics(
     sources: &SourceFiles,
     paths: &ShownPaths,

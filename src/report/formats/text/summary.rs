@@ -24,7 +24,7 @@ const MOST_CAUSES: usize = 5;
 /// The limit on reasons for unread files on the first screen.
 const MOST_REASONS: usize = 2;
 
-/// The first lines: the cost, the possible savings, and what was not evaluated.
+/// Writes the first lines: the cost, the possible savings, and what was not evaluated.
 pub(super) fn top(text: &mut String, report: &Report, style: ReportStyle) {
     let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
@@ -62,8 +62,8 @@ pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided]
     let _ = writeln!(text, "not shown: {}; --all shows everything, --top N shows the first N", levels.join(", "));
 }
 
-/// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also the details
-/// behind the totals.
+/// Lists what was not evaluated, so that a reader never takes a missing finding for a clean result. With `-v`, also
+/// the details behind the totals.
 pub(super) fn write(text: &mut String, report: &Report, style: ReportStyle) {
     judged::text(text, report);
     if style.choice.detail == EntryDetail::Quiet {
@@ -105,7 +105,7 @@ fn in_short(text: &mut String, report: &Report) {
     }
 }
 
-/// How many findings `check --fix` can fix.
+/// Writes how many findings `check --fix` can fix.
 fn fixes(text: &mut String, report: &Report) {
     let ready = report.findings.iter().filter(|it| it.counts() && !it.finding.edits.is_empty());
     let count = |safety| ready.clone().filter(|it| it.finding.safety() == Some(safety)).count();
@@ -119,7 +119,7 @@ fn fixes(text: &mut String, report: &Report) {
     };
 }
 
-/// The totals and what they leave out.
+/// Writes the totals and the costs that they leave out.
 pub(super) fn write_bill(text: &mut String, report: &Report, style: ReportStyle) {
     bill(text, report, style);
     if report.inventory.resources.iter().any(Resource::is_added) {

@@ -21,9 +21,10 @@ pub struct Blame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlamedCommit<'a> {
     pub commit: &'a Commit,
-    /// For a merge, the commit of the branch that made the change, if known.
+    /// The commit of the merged branch that made the change, if the commit is a merge and this is known.
     pub by: Option<&'a BranchCommit>,
-    /// How many earlier commits may have made the change as well, because they were not evaluated or not readable.
+    /// The number of earlier commits that may have made the change as well, because they were not evaluated or not
+    /// readable.
     pub between: usize,
     /// The increase of the monthly cost; none if the cost was unknown before or is unknown after.
     pub delta: Option<Money>,

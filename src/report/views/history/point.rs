@@ -62,7 +62,7 @@ pub struct Commit {
     pub author: String,
     pub subject: String,
     pub tags: Vec<String>,
-    /// For a merge that changed something, the pull request in its message, if there is one.
+    /// The pull request in the message of a merge that changed something, if there is one.
     pub request: Option<PullRequest>,
 }
 

@@ -13,7 +13,8 @@ use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
 use crate::source::parent;
 
-/// Money as in reports, in millionths: equal whether computed now or read from the cache.
+/// Money as in reports, in millionths, so that an amount is the same when it is computed and when it is read from the
+/// cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SnapshotAmount(MoneyRange);
 
@@ -155,7 +156,7 @@ pub struct Holding {
     pub unpriced: Option<String>,
     /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
-    /// Its share of the monthly total, in which each dollar counts once.
+    /// The resource's share of the monthly total, in which each dollar counts once.
     pub share: Option<SnapshotAmount>,
     /// The pool of a pod.
     pub pool: Option<String>,

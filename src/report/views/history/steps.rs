@@ -66,7 +66,7 @@ pub struct StepChange {
     pub kind: CostStepKind,
     pub before: Option<Holding>,
     pub after: Option<Holding>,
-    /// For a merge, the commit of the branch that made the change, if known.
+    /// The commit of the merged branch that made the change, if the commit is a merge and this is known.
     pub by: Option<BranchCommit>,
 }
 
@@ -252,7 +252,8 @@ fn change(kind: CostStepKind, before: Option<&Holding>, after: Option<&Holding>)
     StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 
-/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their order.
+/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their
+/// order.
 fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     let address = |it: &Holding| it.address.clone();
     let name = |it: &Holding| it.address.rsplit(['.', '/']).next().unwrap_or_default().to_owned();

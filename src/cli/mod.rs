@@ -27,6 +27,7 @@ use io::outcome::ExitStatus;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    io::deadline::own_process();
     let arguments = match CliArguments::parse_process() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -5,6 +5,7 @@ pub(super) mod bounds;
 pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
+mod head;
 pub(super) mod history;
 mod in_force;
 pub(super) mod in_memory_tree;
@@ -310,14 +311,6 @@ impl Session {
     #[must_use]
     pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + Send + Sync + 'static) -> Session {
         Session { missing: Some(Box::new(missing)), ..self }
-    }
-
-    /// Analyzes this state, and reuses what the later state read from identical files.
-    pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
-        if self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path)) {
-            self.cache.terraform.allow();
-        }
-        self.analyze_all()
     }
 
     pub(super) fn missing(&self) -> Option<String> {

@@ -62,7 +62,7 @@ impl StagedFiles {
     }
 
     /// Writes new results of this state to the cache.
-    pub(in crate::cli) fn keep(&self, session: &Session) {
+    pub(super) fn keep(&self, session: &Session) {
         let Some(path) = &self.path else { return };
         let looks = &session.cache.looks;
         let new: HashMap<String, Look> = looks.new_ones().into_iter().collect();

@@ -84,12 +84,12 @@ fn compared(
     mut notes: Vec<String>,
 ) -> Result<ExitStatus, Failure> {
     let gate = gate_of_change(&arguments.threshold, &head.policy);
-    let mut after = head.analyze_all();
-    after.hand_over_blocks(&head.cache.terraform);
+    let analyzed = head.analyze_head();
     if let Some(staged) = staged {
-        staged.keep(head);
+        analyzed.remember(staged);
     }
-    let before = base.analyze_before(head);
+    let before = analyzed.analyze_base(base);
+    let mut after = analyzed.analysis;
     demand_whole(base)?;
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);

@@ -146,7 +146,6 @@ fn number(name: &str, usual: u64) -> u64 {
 
 #[test]
 fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
-    crate::cli::io::deadline::none();
     let scratch = Scratch::new("edits");
     files(&scratch);
     let mut random = Random(number("GPULINT_SEED", 7) * 2_654_435_769 + 1);

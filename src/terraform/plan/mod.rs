@@ -36,8 +36,14 @@ pub(super) struct TerraformPlan {
 /// Terraform guarantees that existing fields keep their place until the major version changes.
 const NEWEST_MAJOR_VERSION: &str = "1";
 
-/// Returns whether a text has the form of a plan or a state.
+/// The start of each JSON output of Terraform.
+const START: &str = "{\"format_version\":";
+
+/// Returns whether a text has the form of a plan or a state. A truncated output counts, because it can be a plan.
 pub fn is_plan(text: &[u8]) -> bool {
+    if text.starts_with(START.as_bytes()) && !text.trim_ascii_end().ends_with(b"}") {
+        return true;
+    }
     let holds = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
     let before = memchr::memchr(b'{', text).and_then(|at| std::str::from_utf8(text.get(..at)?).ok());
     before.is_some_and(|before| before.trim_start_matches('\u{feff}').trim_start().is_empty())
@@ -52,7 +58,7 @@ pub(super) fn read(sources: &SourceFiles, file: FileId, side: PlanSide) -> Optio
     let json = match parse_json_within(file, &text, sources.limits().nesting) {
         Ok(json) => json,
         // A file that does not start like Terraform's output may be anything.
-        Err(_) if !text.trim_start().starts_with("{\"format_version\":") => return None,
+        Err(_) if !text.trim_start().starts_with(START) => return None,
         Err(error) => {
             let message = format!("this plan cannot be read: {}", error.message);
             plan.diagnostics.push(Diagnostic::unreadable(message, error.span));

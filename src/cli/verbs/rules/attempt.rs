@@ -41,8 +41,9 @@ pub(super) fn run(
     let (analysis, delta) = match looks_at {
         LooksAt::Change => {
             let (base, touched) = earlier_named(&named, &mut session, &mut Vec::new())?;
-            let mut after = session.analyze_all();
-            let before = base.analyze_before(&session);
+            let analyzed = session.analyze_head();
+            let before = analyzed.analyze_base(&base);
+            let mut after = analyzed.analysis;
             let delta = compare::compare(&base.state(), &before, &session.state(), &mut after, &touched);
             (after, Some(delta))
         }

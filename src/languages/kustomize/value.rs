@@ -247,7 +247,7 @@ impl ObjectValue {
 ///
 /// 1. A block at the end of a file without a line break has no line break.
 /// 2. A folded block (`>`) gets one more line break before a more indented line. Its library writes this, unless the
-/// block begins with a space.
+///    block begins with a space.
 fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &SourceFiles) -> Arc<str> {
     let whole = sources.text(at.file);
     let ends_the_file = at.end as usize >= whole.len() && !whole.ends_with('\n');

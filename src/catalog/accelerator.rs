@@ -30,9 +30,6 @@ pub struct Accelerator<'c> {
     pub assumed: Option<f64>,
 }
 
-/// The kind of a row that only `Catalog::hardware` reads, because its name means something else in most files.
-const UNLISTED: &str = "unlisted";
-
 /// A slice of an accelerator that is sold or scheduled separately.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AcceleratorSlice<'c> {
@@ -110,6 +107,9 @@ impl Catalog {
         self.block.table("mig").rows().map(read_slice).filter(|slice| slice.profile == profile).collect()
     }
 }
+
+/// The kind of a row that only `Catalog::hardware` reads, because its name can mean other things in files.
+const UNLISTED: &str = "unlisted";
 
 /// Returns the accelerator of a row, unless only estimates of memory use the row.
 fn read_listed(row: Cells<'_>) -> Option<Accelerator<'_>> {

@@ -10,6 +10,8 @@ use std::path::Path;
 
 use like::TypeRows;
 
+use crate::format::records;
+
 /// Tables that are one file each, with the name of the output.
 const WHOLE: &[(&str, &str)] = &[
     ("kinds", "src/kubernetes/rows/kinds.toml"),
@@ -22,7 +24,10 @@ const WHOLE: &[(&str, &str)] = &[
 /// Writes all tables.
 pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     for (name, path) in WHOLE {
-        let table = read(&root.join(path))?;
+        let mut table = read(&root.join(path))?;
+        if let Some(toml::Value::Table(chips)) = table.get_mut("chips") {
+            chips.insert("names".to_owned(), words_of_chips(&root.join("pricing/accelerators.csv"))?.into());
+        }
         fs::write(out.join(format!("{name}.json")), serde_json::to_string(&table)?)?;
     }
     let mut table = read_all(&root.join("src/terraform/resources"))?;
@@ -37,6 +42,15 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     write_section(&mut code, "MODULES", &modules)?;
     fs::write(out.join("resources.rs"), code)?;
     Ok(())
+}
+
+/// Returns the words by which files name accelerators, such as `h100`.
+fn words_of_chips(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let rows: Vec<_> = records(&text).map(|(_, cells)| cells).collect::<Result<_, _>>()?;
+    let column = rows.first().and_then(|header| header.iter().position(|name| name == "word"));
+    let cells = rows.into_iter().skip(1).filter_map(|mut row| Some(row.swap_remove(column?)));
+    Ok(cells.filter(|word| !word.is_empty()).collect())
 }
 
 /// Returns the providers with cloud modules, with their names here, in Terraform, and in modules. It removes them from

@@ -44,9 +44,8 @@ pub struct AcceleratorSlice<'c> {
 impl Catalog {
     /// Returns an accelerator by its canonical name, or by any name that clouds, labels and drivers use.
     pub fn accelerator(&self, name: &str) -> Option<Accelerator<'_>> {
-        let table = self.block.table("accelerators");
-        if let Some(row) = table.find(&[name]) {
-            return Some(read(row));
+        if let Some(found) = self.block.table("accelerators").find(&[name]).and_then(read_listed) {
+            return Some(found);
         }
         let mut key = squeeze(name);
         for _ in 0..3 {
@@ -65,9 +64,9 @@ impl Catalog {
         let table = self.block.table("accelerators");
         if let Some(mut row) = self.block.table("aliases").find(&[key]) {
             row.text();
-            return table.find(&[row.text()]).map(read);
+            return table.find(&[row.text()]).and_then(read_listed);
         }
-        table.rows().find(|row| squeezed({ *row }.text()).eq(key.chars())).map(read)
+        table.rows().filter(|row| squeezed({ *row }.text()).eq(key.chars())).find_map(read_listed)
     }
 
     /// Finds names such as `NVIDIA-H100-SXM4-80GB` or `l4-24gb`. The form of the board is ignored.
@@ -87,7 +86,7 @@ impl Catalog {
     }
 
     pub fn accelerators(&self) -> impl Iterator<Item = Accelerator<'_>> {
-        self.block.table("accelerators").rows().map(read)
+        self.block.table("accelerators").rows().filter_map(read_listed)
     }
 
     /// Returns a slice of an accelerator. `profile` can be `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
@@ -109,10 +108,18 @@ impl Catalog {
     }
 }
 
+/// The kind of a row that only `Catalog::hardware` reads, because its name can mean other things in files.
+const UNLISTED: &str = "unlisted";
+
+/// Returns the accelerator of a row, unless only estimates of memory use the row.
+fn read_listed(row: Cells<'_>) -> Option<Accelerator<'_>> {
+    Some(read(row)).filter(|it| it.kind != UNLISTED)
+}
+
 fn read(mut row: Cells<'_>) -> Accelerator<'_> {
     let (name, vendor, kind, architecture) = (row.text(), row.text(), row.text(), row.text());
-    let (year, memory) = (row.number(), row.number());
-    let (bandwidth, _fp32, bf16, fp8, watts) = (row.number(), row.number(), row.number(), row.number(), row.number());
+    let (year, memory, _usable, bandwidth) = (row.number(), row.number(), row.number(), row.number());
+    let (_fp32, bf16, fp8, _formats, watts) = (row.number(), row.number(), row.number(), row.text(), row.number());
     row.text();
     let (interconnect, mig, processor, assumed) = (row.number(), row.number(), row.text(), row.number());
     Accelerator {

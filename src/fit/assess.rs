@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::choose::{Market, MarketPlace, fits};
 use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
-use super::hardware::AcceleratorHardware;
 use super::published::{Question, Quotation, matching};
 use super::speed::{Coefficients, Load, ServerSpeed};
 use super::tokens::CostComparison;
@@ -15,7 +14,7 @@ use super::traffic::ServerGoal;
 use super::training_run::{TrainingRun, training_run};
 use super::workload::{Engine, Workload};
 use super::{Assessment, FitAlternative, FitChoice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
-use crate::catalog::{Catalog, Precision};
+use crate::catalog::{AcceleratorHardware, Catalog, Precision};
 use crate::inventory::{BillingRole, Fact, Inventory, Key, Resource, Task};
 use crate::pricing::{Bill, BillItem, PricingSettings};
 
@@ -84,21 +83,21 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
 }
 
 /// The accelerators that a resource has for its model.
-struct Given {
-    device: AcceleratorHardware,
+struct Given<'c> {
+    device: AcceleratorHardware<'c>,
     /// The accelerators that one copy of the model uses.
     used: f64,
     /// All accelerators that are available to one copy.
     all: f64,
 }
 
-impl Given {
+impl<'c> Given<'c> {
     fn read(
         reader: &mut FactReader<'_>,
         resource: &Resource,
-        catalog: &Catalog,
+        catalog: &'c Catalog,
         demand: &FitDemand<'_>,
-    ) -> Result<Given, MissingFact> {
+    ) -> Result<Self, MissingFact> {
         let (device, in_one) = reader.devices(catalog)?;
         let all = in_one * resource.number(Key::GroupSize).unwrap_or(1.0).max(1.0);
         let used = demand.devices_of_copy(all).max(1.0);
@@ -110,7 +109,7 @@ impl Given {
     }
 }
 
-fn judge(demand: &FitDemand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<PlacedModel, MissingFact> {
+fn judge(demand: &FitDemand<'_>, given: &Given<'_>, search: &Search<'_, '_>) -> Result<PlacedModel, MissingFact> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
     let busy = demand.on(given.used, tensor, demand.pipeline_parallel);
     // A server starts if one request with the whole context fits. Less memory for more requests only makes it slower.
@@ -206,7 +205,7 @@ impl Search<'_, '_> {
     /// configuration. If the model does not fit, there is also one on which it fits.
     fn instead(
         &self,
-        given: &Given,
+        given: &Given<'_>,
         fits: bool,
         speed: &Result<ServerSpeed, &str>,
     ) -> BTreeMap<FitAlternative, FitChoice> {
@@ -303,7 +302,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the same accelerators with fewer for each copy, if they generate more tokens in total.
-    fn narrower(&self, given: &Given, now: &ServerSpeed) -> Option<FitChoice> {
+    fn narrower(&self, given: &Given<'_>, now: &ServerSpeed) -> Option<FitChoice> {
         if given.used < 2.0 || self.demand.pipeline_parallel > 1.0 {
             return None;
         }
@@ -359,7 +358,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the speed at full load.
-    fn speed(&self, given: &Given, verdict: FitVerdict) -> Result<ServerSpeed, &'static str> {
+    fn speed(&self, given: &Given<'_>, verdict: FitVerdict) -> Result<ServerSpeed, &'static str> {
         if verdict == FitVerdict::DoesNotFit {
             return Err("it does not fit");
         }
@@ -382,7 +381,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns a published measurement of the same server. The lengths of prompts and answers must be declared.
-    fn measured(&self, given: &Given) -> Option<Quotation<'_>> {
+    fn measured(&self, given: &Given<'_>) -> Option<Quotation<'_>> {
         let demand = self.demand;
         let lengths = demand.prompt.zip(demand.answer)?;
         let question = Question {
@@ -405,7 +404,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the duration of the declared training run.
-    fn training(&self, given: &Given, verdict: FitVerdict) -> Option<Result<TrainingRun, &'static str>> {
+    fn training(&self, given: &Given<'_>, verdict: FitVerdict) -> Option<Result<TrainingRun, &'static str>> {
         if self.demand.task != Task::Train {
             return None;
         }
@@ -418,7 +417,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the smallest slice of the same accelerator on which it fits, if it uses a single device.
-    fn fraction(&self, given: &Given) -> Option<Fraction> {
+    fn fraction(&self, given: &Given<'_>) -> Option<Fraction> {
         let whole =
             self.resource.fact(Key::Slice).is_absent() && self.resource.number(Key::AcceleratorCount) == Some(1.0);
         if self.demand.task == Task::Train || given.used > 1.0 || !whole {

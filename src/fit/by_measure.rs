@@ -3,9 +3,8 @@
 
 use super::choose::{Market, MarketPlace};
 use super::demand::FactReader;
-use super::hardware::{AcceleratorHardware, device};
 use super::{FitChoice, FitVerdict, PlacedModel, assess};
-use crate::catalog::{Accelerator, Catalog, Precision};
+use crate::catalog::{Accelerator, AcceleratorHardware, Catalog, Precision};
 use crate::inventory::{Key, Resource};
 use crate::pricing::BillItem;
 
@@ -33,12 +32,13 @@ pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: 
     let name = resource.text(Key::Accelerator)?;
     let wanted = Wanted {
         now: catalog.accelerator(name)?,
-        device: device(name)?,
+        device: catalog.hardware(name)?,
         precision: resource.text(Key::Precision).and_then(Precision::parse),
         memory_gib: resource.number(Key::MeasuredMemory)? * MEMORY_MARGIN,
         busy: resource.number(Key::MeasuredBusy)?,
     };
-    let accepts = |it: &AcceleratorHardware, is_linked: bool| wanted.accepts(it, is_linked || devices <= 1.0, catalog);
+    let accepts =
+        |it: &AcceleratorHardware<'_>, is_linked: bool| wanted.accepts(it, is_linked || devices <= 1.0, catalog);
     let place = assess::place(resource, catalog);
     let find = |place: &MarketPlace<'_>| market.cheapest_with(devices, place, &accepts);
     let choice = assess::where_it_is(resource, catalog, &place, &find)?;
@@ -85,14 +85,14 @@ pub fn smaller_server(
 /// The requirements of a smaller accelerator.
 struct Wanted<'c> {
     now: Accelerator<'c>,
-    device: AcceleratorHardware,
+    device: AcceleratorHardware<'c>,
     precision: Option<Precision>,
     memory_gib: f64,
     busy: f64,
 }
 
 impl Wanted<'_> {
-    fn accepts(&self, then: &AcceleratorHardware, is_linked: bool, catalog: &Catalog) -> bool {
+    fn accepts(&self, then: &AcceleratorHardware<'_>, is_linked: bool, catalog: &Catalog) -> bool {
         let Some(known) = catalog.accelerator(then.name) else { return false };
         let was_linked = self.now.interconnect_gb_per_second.is_some_and(|it| it > 0.0);
         let computes = match self.precision {

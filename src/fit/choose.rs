@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::demand::FitDemand;
 use super::estimate::{budget, estimate};
-use super::hardware::{AcceleratorHardware, device};
 use super::{FitChoice, MARGIN};
-use crate::catalog::{Catalog, CatalogMachine, Money, Precision, Quote};
+use crate::catalog::{AcceleratorHardware, Catalog, CatalogMachine, Money, Precision, Quote};
 use crate::inventory::{Purchase, Task};
 use crate::pricing::PricingSettings;
 use crate::resolve::{allocatable_cpus, allocatable_gib};
@@ -27,7 +26,7 @@ type Shelves<'c> = Arc<Vec<Shelf<'c>>>;
 #[derive(Clone)]
 struct Candidate<'c> {
     machine: CatalogMachine<'c>,
-    device: AcceleratorHardware,
+    device: AcceleratorHardware<'c>,
     /// Whether the accelerators have direct links in addition to the bus.
     linked: bool,
     vendor: &'c str,
@@ -45,7 +44,7 @@ struct Shop {
 
 /// The machines with one kind of device.
 struct Shelf<'c> {
-    device: AcceleratorHardware,
+    device: AcceleratorHardware<'c>,
     offers: Vec<Offer<'c>>,
 }
 
@@ -99,7 +98,7 @@ impl<'c> Market<'c> {
             let known = self.catalog.accelerator(&machine.accelerator)?;
             let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);
             Some(Candidate {
-                device: device(&machine.accelerator)?,
+                device: self.catalog.hardware(&machine.accelerator)?,
                 linked,
                 vendor: known.vendor,
                 processor: known.processor,
@@ -151,7 +150,7 @@ impl<'c> Market<'c> {
         &self,
         devices: f64,
         place: &MarketPlace<'_>,
-        accepts: &dyn Fn(&AcceleratorHardware, bool) -> bool,
+        accepts: &dyn Fn(&AcceleratorHardware<'_>, bool) -> bool,
     ) -> Option<FitChoice> {
         let shelves = self.shelves(place);
         let offers = shelves.iter().flat_map(|shelf| &shelf.offers);
@@ -278,7 +277,7 @@ fn as_bought(quote: &Quote<'_>, purchase: Option<Purchase>) -> Option<Money> {
 
 /// Whether a device natively supports the precision of the weights. Engines emulate some formats on older devices, but
 /// recommendations do not rely on that.
-pub(super) fn supports(device: &AcceleratorHardware, precision: Precision) -> bool {
+pub(super) fn supports(device: &AcceleratorHardware<'_>, precision: Precision) -> bool {
     match precision {
         Precision::Bf16 => device.bf16,
         Precision::Fp8 | Precision::Mxfp4 | Precision::Fp4Mix => device.fp8,
@@ -290,7 +289,11 @@ pub(super) fn supports(device: &AcceleratorHardware, precision: Precision) -> bo
 }
 
 /// Returns required and available memory on this many devices, if the workload fits with the margin.
-pub(super) fn fits(demand: &FitDemand<'_>, device: &AcceleratorHardware, tensor_parallel: u32) -> Option<(f64, f64)> {
+pub(super) fn fits(
+    demand: &FitDemand<'_>,
+    device: &AcceleratorHardware<'_>,
+    tensor_parallel: u32,
+) -> Option<(f64, f64)> {
     let devices = f64::from(tensor_parallel);
     let workload = match demand.task {
         Task::Serve if divides(demand, devices) => demand.on(devices, devices, 1.0),

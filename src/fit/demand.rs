@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::hardware::{AcceleratorHardware, device};
 use super::readings::usual_sequence;
 use super::speed::{Coefficients, EngineClass, Load, ModelServer, ServerSpeed, estimate_speed};
 use super::workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
-use crate::catalog::{AcceleratorSlice, Catalog, Identification, Identified, Modality, Model, Precision};
+use crate::catalog::{
+    AcceleratorHardware, AcceleratorSlice, Catalog, Identification, Identified, Modality, Model, Precision,
+};
 use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Purpose, ReadBy, Resource, Task};
 
 /// The demand of a workload, independent of its accelerators.
@@ -429,11 +430,11 @@ impl<'r> FactReader<'r> {
     }
 
     /// Returns the accelerators of one replica: their kind, and their number in one pod or machine.
-    pub(super) fn devices(&mut self, catalog: &Catalog) -> Result<(AcceleratorHardware, f64), MissingFact> {
+    pub(super) fn devices<'c>(&mut self, catalog: &'c Catalog) -> Result<(AcceleratorHardware<'c>, f64), MissingFact> {
         let Some(name) = self.text(Key::Accelerator)? else {
             return Self::missing("the accelerator is unknown", Key::AcceleratorCount);
         };
-        let Some(mut device) = device(name) else {
+        let Some(mut device) = catalog.hardware(name) else {
             return Self::missing(
                 format!("gpulint does not know how much memory of {name} a program can use"),
                 Key::Accelerator,

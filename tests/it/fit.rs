@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::fit::{
     Assessment, Engine, FitAlternative, FitVerdict, PlacedModel, Sharding, Training, TuningMethod, Workload,
-    WorkloadDefaults, assess_all, budget, device, estimate, verdict,
+    WorkloadDefaults, assess_all, budget, estimate, verdict,
 };
 use gpulint::inventory::{BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, ReadBy, Resource, Task};
 use gpulint::pricing::{self, PricingSettings};
@@ -36,6 +36,11 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
     }
 }
 
+/// Returns the memory of an accelerator that a program can use.
+fn usable_gib(name: &str) -> f64 {
+    Catalog::embedded().hardware(name).unwrap().usable_gib
+}
+
 /// Worked examples: model, precision, context, devices; weights, cache, need and budget in GiB on each device.
 #[test]
 fn worked_examples_of_serving() {
@@ -52,7 +57,7 @@ fn worked_examples_of_serving() {
         let found = models.identify(name).unwrap();
         let workload = serving(&found.model, precision, context, devices);
         let estimate = estimate(&workload);
-        let budget = budget(&workload, device(card).unwrap().usable_gib);
+        let budget = budget(&workload, usable_gib(card));
         let numbers = [estimate.weights, estimate.cache, estimate.need(), budget];
         for (number, expected) in numbers.iter().zip(expected) {
             assert!((number / expected - 1.0).abs() < 0.05, "{name}: {numbers:.2?}");
@@ -213,7 +218,7 @@ fn worked_examples_of_training() {
         let workload = Workload { task: Task::Train, engine: Engine::Eager, tensor_parallel: 1.0, training, ..serving };
         let need = estimate(&workload).need();
         assert!((need / expected - 1.0).abs() < 0.15, "{name}: {need:.1} instead of {expected}");
-        assert_eq!(verdict(&workload, device(card).unwrap().usable_gib), Some(said), "{name}");
+        assert_eq!(verdict(&workload, usable_gib(card)), Some(said), "{name}");
     }
 }
 
@@ -314,7 +319,7 @@ fn what_is_not_said_widens_the_answer() {
     let said = |precision, training, unsaid, card: &str| {
         let serving = serving(&found.model, precision, 2048.0, 1.0);
         let workload = Workload { task: Task::Train, engine: Engine::Eager, training, unsaid, ..serving };
-        verdict(&workload, device(card).unwrap().usable_gib).unwrap()
+        verdict(&workload, usable_gib(card)).unwrap()
     };
     let none = WorkloadDefaults::default();
     let lora = Training { method: TuningMethod::Lora, ..Training::default() };
@@ -330,11 +335,11 @@ fn what_is_not_said_widens_the_answer() {
     }
     let long = Workload { context: 8192.0, ..serving(&found.model, Precision::Bf16, 8192.0, 1.0) };
     let open = Workload { unsaid: WorkloadDefaults { context: true, ..none }, ..long };
-    let l4 = device("L4").unwrap().usable_gib;
+    let l4 = usable_gib("L4");
     assert_eq!(verdict(&long, l4), Some(FitVerdict::Fits));
     assert_eq!(verdict(&open, l4), Some(FitVerdict::Borderline));
     let bare = Workload { unsaid: WorkloadDefaults { precision: true, ..none }, ..long };
-    let t4 = device("T4").unwrap().usable_gib;
+    let t4 = usable_gib("T4");
     assert_eq!((verdict(&long, t4), verdict(&bare, t4)), (Some(FitVerdict::DoesNotFit), Some(FitVerdict::Borderline)));
 }
 

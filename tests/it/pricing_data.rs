@@ -280,7 +280,9 @@ fn linear_families_are_linear() {
 fn every_alias_and_slice_belongs_to_an_accelerator() {
     let catalog = Catalog::embedded();
     for (file, line, row) in rows() {
-        if let Some(accelerator) = row.get("accelerator").filter(|name| !name.is_empty()) {
+        // Only estimates of memory use unlisted rows.
+        let is_listed = row.get("kind").is_none_or(|kind| kind != "unlisted");
+        if let Some(accelerator) = row.get("accelerator").filter(|name| is_listed && !name.is_empty()) {
             let found = catalog.accelerator(accelerator).map(|it| it.name);
             assert_eq!(found, Some(accelerator.as_str()), "{file}:{line}");
         }
@@ -337,6 +339,43 @@ fn tables() -> Vec<(String, std::path::PathBuf)> {
         tables.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect();
     tables.sort();
     tables
+}
+
+/// Accelerators with usable memory for which the sources contain only the bandwidth, or only the speed of arithmetic.
+const HALF_KNOWN: &[&str] = &["GB10", "L20", "M60", "RTX-4070"];
+
+#[test]
+fn the_hardware_of_an_accelerator_is_plausible() {
+    let catalog = Catalog::embedded();
+    let mut spellings = BTreeSet::new();
+    let mut known = 0;
+    for (_, line, row) in rows().into_iter().filter(|(file, ..)| file == "accelerators.csv") {
+        let (name, number) = (row["accelerator"].as_str(), |column: &str| row[column].parse::<f64>().ok());
+        let place = format!("accelerators.csv:{line}: {name}");
+        let spelling: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        assert!(spellings.insert(spelling.to_lowercase().trim_end_matches("gb").to_owned()), "{place}: same spelling");
+        let found = catalog.hardware(name);
+        let formats: Vec<&str> = row["formats"].split_whitespace().collect();
+        let Some(usable) = number("usable_gib") else {
+            assert!(formats.is_empty() && found.is_none(), "{place}: formats without usable memory");
+            continue;
+        };
+        known += 1;
+        let found = found.unwrap();
+        let read = [("bf16", found.bf16), ("int8", found.int8), ("fp8", found.fp8), ("fp4", found.fp4)];
+        let read = read.iter().filter(|(_, multiplies)| *multiplies).map(|(format, _)| *format);
+        assert_eq!(formats, ["fp32"].into_iter().chain(read).collect::<Vec<_>>(), "{place}");
+        assert_eq!((found.name, found.usable_gib), (name, usable), "{place}");
+        assert!((found.fp8 || !found.fp4) && (found.bf16 || !found.fp8) && (found.int8 || !found.bf16), "{place}");
+        assert!(found.fp8 || row["fp8_dense_tflops"].is_empty(), "{place}: a speed of fp8, which it does not multiply");
+        // A program sees one of the two chips of an MI250.
+        let seen = number("memory_gib").unwrap() / if name.starts_with("MI250") { 2.0 } else { 1.0 };
+        assert!(usable < seen && usable > 0.9 * seen, "{place}: {usable} of {seen} GiB");
+        let computes = ["fp32_tflops", "bf16_dense_tflops", "fp8_dense_tflops"].iter().any(|it| number(it).is_some());
+        let is_half_known = number("memory_bw_gbps").is_some() != computes;
+        assert_eq!(is_half_known, HALF_KNOWN.contains(&name), "{place}: bandwidth or arithmetic is missing");
+    }
+    assert!(known >= 67, "{known}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
             .with_help("pass --method full, lora or qlora, and --sequence TOKENS"));
     }
     if let Some(name) = &arguments.accelerator
-        && fit::device(name).is_none()
+        && catalog.hardware(name).is_none()
         && catalog.chips(name).is_empty()
     {
         return Err(

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::inventory::UnsupportedResource;
+use crate::inventory::{UnsupportedResource, is_type_of_accelerators};
 use crate::languages::hcl::syntax::{BlockNode, Body, HclKind};
 use crate::source::join;
-use crate::terraform::code::library::ModuleLibrary;
-use crate::terraform::code::modules::{is_local, rents_no_machines, rents_nothing};
-use crate::terraform::rows;
+
+use super::code::library::ModuleLibrary;
+use super::code::modules::{is_local, rents_no_machines, rents_nothing};
+use super::{embedded, rows};
 
 /// Returns whether a resource of a module, or of the modules that it calls, may provision or request accelerators.
-/// `carries_manifests` returns whether a type contains Kubernetes objects.
-pub(in crate::terraform) fn may_rent(
-    library: &ModuleLibrary<'_>,
-    directory: &str,
-    carries_manifests: fn(&str) -> bool,
-) -> bool {
+pub(super) fn may_rent(library: &ModuleLibrary<'_>, directory: &str) -> bool {
     let mut next = vec![directory.to_owned()];
     let mut seen = BTreeSet::new();
     while let Some(directory) = next.pop() {
@@ -23,10 +19,7 @@ pub(in crate::terraform) fn may_rent(
             continue;
         }
         let code = library.module(&directory);
-        if code.anywhere.is_none()
-            || code.incomplete
-            || code.resources.iter().any(|node| is_risky(node, carries_manifests))
-        {
+        if code.anywhere.is_none() || code.incomplete || code.resources.iter().any(is_risky) {
             return true;
         }
         for call in code.calls.iter() {
@@ -44,7 +37,7 @@ pub(in crate::terraform) fn may_rent(
     false
 }
 
-fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
+fn is_risky(node: &BlockNode) -> bool {
     let kind = node.label(0);
     if &*node.keyword.text != "resource" {
         return false;
@@ -54,8 +47,8 @@ fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
         return node.body.blocks.iter().any(|inner| &*inner.keyword.text == "provisioner");
     }
     rows::may_rent(kind)
-        || carries_manifests(kind)
-        || crate::inventory::is_type_of_accelerators(kind)
+        || embedded::carries_manifests(kind)
+        || is_type_of_accelerators(kind)
         || (!rows::has_row(kind) && names_machine(&node.body, kind, node))
 }
 

@@ -1,4 +1,4 @@
-//! Recognizes modules that no file calls and that provision nothing, whatever their inputs are.
+//! Recognizes types and modules that provision no machines, whatever their inputs are.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,80 @@ use crate::languages::hcl::syntax::{BlockNode, Body, HclKind};
 use crate::source::join;
 
 use super::code::library::ModuleLibrary;
-use super::code::modules::{is_local, rents_no_machines, rents_nothing};
+use super::code::modules::{is_local, registry_name};
 use super::{embedded, rows};
+
+/// Providers whose resources exist only in the state, or on the machine that runs Terraform.
+const WITHOUT_CLOUD: [&str; 9] =
+    ["archive", "cloudinit", "external", "local", "null", "random", "template", "time", "tls"];
+
+/// Returns whether no resource of a type costs anything, even if its arguments repeat machine types.
+pub(super) fn rents_nothing(kind: &str) -> bool {
+    kind == "terraform_data" || WITHOUT_CLOUD.contains(&kind.split('_').next().unwrap_or_default())
+}
+
+/// The publishers of the modules below.
+const PUBLISHERS: [&str; 5] = ["terraform-aws-modules", "cloudposse", "terraform-google-modules", "Azure", "aws-ia"];
+
+/// The modules of these publishers that create networks, permissions, names and storage, and never a machine with
+/// accelerators.
+const WITHOUT_MACHINES: [&str; 44] = [
+    "acm",
+    "alb",
+    "api-gateway",
+    "apigateway-v2",
+    "address",
+    "cloud-dns",
+    "cloud-nat",
+    "cloud-router",
+    "cloud-storage",
+    "cloudfront",
+    "dynamodb-table",
+    "dynamic-subnets",
+    "ecr",
+    "efs",
+    "elasticache",
+    "elb",
+    "eventbridge",
+    "iam",
+    "key-pair",
+    "kms",
+    "kms-key",
+    "label",
+    "lambda",
+    "log-export",
+    "memory-db",
+    "naming",
+    "network",
+    "notify-slack",
+    "project-factory",
+    "pubsub",
+    "rds",
+    "rds-aurora",
+    "redshift",
+    "route53",
+    "s3-bucket",
+    "secrets-manager",
+    "security-group",
+    "service-accounts",
+    "sns",
+    "sqs",
+    "ssm-parameter",
+    "transit-gateway",
+    "vnet",
+    "vpc",
+];
+
+/// Returns whether a source is a module of the public registry that creates no machine with accelerators.
+pub(crate) fn rents_no_machines(source: &str) -> bool {
+    if is_local(source) {
+        return false;
+    }
+    let name = registry_name(source);
+    let parts: Vec<&str> = name.split("//").next().unwrap_or_default().split('/').collect();
+    matches!(parts.as_slice(), [publisher, module, provider] if PUBLISHERS.contains(publisher)
+        && (rents_nothing(provider) || WITHOUT_MACHINES.contains(module)))
+}
 
 /// Returns whether a resource of a module, or of the modules that it calls, may provision or request accelerators.
 pub(super) fn may_rent(library: &ModuleLibrary<'_>, directory: &str) -> bool {

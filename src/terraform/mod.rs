@@ -42,10 +42,10 @@ pub use crate::languages::hcl::value::{
 };
 pub(crate) use address::without_keys;
 pub use block::{EvaluatedAttribute, EvaluatedBlock, Provider};
-pub(crate) use code::modules::rents_no_machines;
 pub use contents::SharedTerraform;
 pub use embedded::Embedded;
 pub(crate) use embedded::installed;
+pub(crate) use harmless::rents_no_machines;
 pub use load::options::TerraformOptions;
 pub use load::roots::{RootEvidence, RootOverview};
 pub use plan::{PlanSide, is_plan};

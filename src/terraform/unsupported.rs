@@ -9,7 +9,7 @@ use crate::source::Span;
 
 use super::address::base;
 use super::block::EvaluatedBlock;
-use super::code::modules::rents_nothing;
+use super::harmless::rents_nothing;
 use super::load::roots::RootOverview;
 use super::{embedded, rows};
 

@@ -13,13 +13,9 @@ pub(super) struct Terraform;
 impl FrontEnd for Terraform {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let settings = input.settings;
-        let options = terraform::TerraformOptions {
-            raw: input.wanted.blocks,
-            adjust: settings.scenario.clone(),
-            shared: input.cache.terraform.clone(),
-            ..settings.terraform.clone()
-        };
-        let read = terraform::read(input.sources, input.paths, &options);
+        let options = terraform::TerraformOptions { raw: input.wanted.blocks, ..settings.terraform.clone() };
+        let (scenario, shared) = (settings.scenario.as_deref(), &input.cache.terraform);
+        let read = terraform::read_sharing(input.sources, input.paths, &options, scenario, shared);
         for it in read.embedded {
             out.carriers.insert(it.file, Carrier { root: it.root, run: it.run, none: it.none });
             out.embedded.push((it.file, it.address));

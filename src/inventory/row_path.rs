@@ -3,6 +3,9 @@
 
 use std::str::FromStr;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
 /// A path in a resource definition, such as `node_config.guest_accelerator[].type`.
 ///
 /// - `a.b` enters an attribute, a nested block or a key, and takes the first of several blocks or elements.
@@ -56,6 +59,12 @@ pub enum Into {
 pub enum TextForm {
     Json,
     Base64,
+}
+
+impl<'de> Deserialize<'de> for RowPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
 }
 
 impl FromStr for RowPath {

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Declaration, Fact, Range};
 use crate::source::Span;
+use crate::terraform::border::{Fact, Range};
 
 use crate::languages::hcl::value::{Cause, HclValue};
-
-use super::address::{base, parts, without_key};
 
 /// One instance of a block after evaluation, with `count`, `for_each` and `dynamic` expanded.
 #[derive(Debug, Clone)]
@@ -66,6 +64,7 @@ impl EvaluatedBlock {
     pub(super) fn is_none(&self) -> bool {
         self.instances.value().is_some_and(|range| range.ceiling == 0.0)
     }
+
     /// Returns the reference that other blocks of its module use: `aws_instance.a`, `module.b`.
     pub(super) fn reference(&self) -> Option<String> {
         Some(match (self.keyword.as_str(), self.labels.as_slice()) {
@@ -74,21 +73,5 @@ impl EvaluatedBlock {
             (_, [kind, name, ..]) => format!("{kind}.{name}"),
             _ => return None,
         })
-    }
-
-    /// Returns the name of the block, and the references by which blocks of its module and of the root module name it.
-    pub(super) fn declaration(&self) -> Declaration {
-        let call = match parts(&self.address)[..] {
-            ["module", call, ..] => Some(format!("module.{}", without_key(call))),
-            _ => None,
-        };
-        Declaration {
-            address: self.address.as_str().into(),
-            block: base(&self.address).into(),
-            name: self.labels.last().map(String::as_str).unwrap_or_default().into(),
-            namespace: Fact::Absent,
-            part: Arc::default(),
-            references: self.reference().into_iter().chain(call).map(Arc::from).collect(),
-        }
     }
 }

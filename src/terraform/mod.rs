@@ -6,10 +6,13 @@
 
 mod address;
 mod block;
+mod border;
 mod code;
+mod contents;
 mod embedded;
 mod evaluate;
 mod functions;
+mod harmless;
 mod load;
 mod plan;
 mod raw;
@@ -19,69 +22,35 @@ mod unsupported;
 mod write;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{
-    DeploymentRun, FactOverrides, GivenRun, Inventory, ReadBy, Resource, RunId, RunKind, SkippedFile,
-    UnsupportedResource,
+    DeploymentRun, FactOverrides, Inventory, ReadBy, Resource, RunId, RunKind, SkippedFile, UnsupportedResource,
 };
 use crate::source::{FileId, Limits, SourceFiles, Span, parent};
 
 use code::library::ModuleLibrary;
 use code::module::{ModuleCode, ModuleTool};
+use contents::{ContentsReader, RootContents};
+use load::root::EvaluatedRoot;
 use load::variants;
-use load::{harmless, links, parallel, plans, roots, rounds};
+use load::{links, parallel, plans, roots, rounds};
+use plan::TerraformPlan;
 
 pub use crate::languages::hcl::value::{
     Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget, ProviderComputed,
 };
 pub(crate) use address::without_keys;
 pub use block::{EvaluatedAttribute, EvaluatedBlock, Provider};
-pub(crate) use code::modules::rents_no_machines;
+pub use contents::SharedTerraform;
+pub use embedded::Embedded;
 pub(crate) use embedded::installed;
-pub use load::roots::RootEvidence;
-pub use load::shared::SharedTerraform;
+pub(crate) use harmless::rents_no_machines;
+pub use load::options::TerraformOptions;
+pub use load::roots::{RootEvidence, RootOverview};
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{providers, types, words};
 pub use write::TerraformWriter;
-
-/// The options of the command line.
-#[derive(Debug, Clone, Default)]
-pub struct TerraformOptions {
-    /// `--var name=value`, in order.
-    pub variables: Vec<(String, String)>,
-    /// `--var-file`, in order; paths in the tree.
-    pub variable_files: Vec<String>,
-    /// Variable files that each create a separate deployment, in addition to those that apply to all.
-    pub environments: Vec<String>,
-    /// The environment variables `TF_VAR_name`.
-    pub environment: Vec<(String, String)>,
-    pub workspace: Option<String>,
-    /// The deployments that the settings define.
-    pub given_runs: Vec<GivenRun>,
-    /// Directories that the command line names. They are roots even if other directories call them as modules.
-    pub named_roots: Vec<String>,
-    /// The directory of downloaded modules, in addition to `.terraform/modules` of each root.
-    pub modules_directory: Option<String>,
-    /// Whether rules for any type need every block.
-    pub raw: bool,
-    /// Plans that the command line names. They are read even if their configuration is in the same directory.
-    pub named_plans: Vec<String>,
-    /// Which of the two states in a plan is read.
-    pub plan_side: PlanSide,
-    /// The what-if overrides of facts.
-    pub adjust: Option<Arc<dyn FactOverrides>>,
-    /// The results that another state of the same tree shares with this one.
-    pub shared: SharedTerraform,
-}
-
-impl TerraformOptions {
-    /// Returns the what-if overrides that apply to `run`.
-    fn adjust_in<'o>(&'o self, run: &'o RunId) -> Option<(&'o dyn FactOverrides, &'o RunId)> {
-        Some((self.adjust.as_deref()?, run))
-    }
-}
 
 /// The result of reading the Terraform files.
 #[derive(Debug, Default)]
@@ -99,43 +68,22 @@ pub struct TerraformReading {
     pub comments: Vec<Span>,
 }
 
-/// A directory that was read as a root, with the sources of its variables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RootOverview {
-    pub directory: String,
-    /// The evidence that it is a root.
-    pub why: RootEvidence,
-    /// The variable files in order of precedence, the highest last.
-    pub variable_files: Vec<String>,
-    pub workspace: String,
-    /// The evaluation steps that it used. Each root has a budget of steps.
-    pub steps: u64,
-    /// The range of its blocks among all evaluated blocks.
-    pub blocks: std::ops::Range<usize>,
-    /// The number under which another state of the tree finds it.
-    pub(crate) number: Option<usize>,
-}
-
-/// A Kubernetes manifest in a Terraform resource.
-#[derive(Debug, Clone)]
-pub struct Embedded {
-    /// The address of the Terraform resource.
-    pub address: String,
-    pub kind: String,
-    pub span: Span,
-    /// The directory of its root; `None` for a plan.
-    pub root: Option<Arc<str>>,
-    pub run: RunId,
-    /// The derived text, whose positions lead back into the Terraform file.
-    pub file: FileId,
-    /// The place that sets its number to zero, if any.
-    pub none: Option<Span>,
-}
-
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &SourceFiles, paths: &[String], options: &TerraformOptions) -> TerraformReading {
-    let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&options.shared.modules);
-    let reading = read_with(&library, sources, paths, options);
+    read_sharing(sources, paths, options, None, &SharedTerraform::default())
+}
+
+/// Reads the roots with the what-if overrides of facts, and with the results that another state of the same tree shares
+/// with this one.
+pub(crate) fn read_sharing(
+    sources: &SourceFiles,
+    paths: &[String],
+    options: &TerraformOptions,
+    adjust: Option<&dyn FactOverrides>,
+    shared: &SharedTerraform,
+) -> TerraformReading {
+    let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&shared.modules);
+    let reading = read_with(&library, &ContentsReader { sources, adjust }, paths, options, shared);
     library.close();
     reading
 }
@@ -163,10 +111,12 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
 
 fn read_with(
     library: &ModuleLibrary<'_>,
-    sources: &SourceFiles,
+    reader: &ContentsReader<'_>,
     paths: &[String],
     options: &TerraformOptions,
+    shared: &SharedTerraform,
 ) -> TerraformReading {
+    let sources = reader.sources;
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read only if a module calls them.
@@ -184,21 +134,21 @@ fn read_with(
     let (libraries, modules): (Vec<_>, Vec<_>) = modules.into_iter().partition(|it| is_library(it));
     let variable_files = variants::files(sources, library, &modules, paths, options);
     let candidates = roots::Candidates::new(sources, &modules, &variable_files, &options.named_roots);
-    let rounds = rounds::Rounds::new(sources, library, &variable_files, options);
+    let rounds = rounds::Rounds::new(sources, library, &variable_files, options, reader, shared);
     let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = TerraformReading::default();
     let mut unlisted_ones = HashMap::new();
     for mut planned in planned {
         if !planned.root.blocks.is_empty() {
-            unlisted_ones.insert(reading.blocks.len(), std::mem::take(&mut planned.unlisted));
+            unlisted_ones.insert(reading.blocks.len(), std::mem::take(&mut planned.contents.unlisted));
         }
         reading.add(planned, options);
     }
     let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::UnitRun::inputs).collect();
     reading.list_unused_files(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
-    add_units(sources, units, options, &mut reading);
-    plans::read(sources, plans, options, &mut reading);
-    for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it, embedded::carries_manifests)) {
+    add_units(reader, units, options, &mut reading);
+    plans::read(sources, plans, options, |path, plan| reading.add_plan(path, plan, reader));
+    for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it)) {
         let reason = "no file here calls this module: its inputs are unknown";
         reading.inventory.skipped.push(SkippedFile::new(SkipKind::UncalledModule, path, reason));
     }
@@ -243,25 +193,15 @@ fn read_with(
 
 /// Adds the Terragrunt units, each as a root in the directory of the unit.
 fn add_units(
-    sources: &SourceFiles,
+    reader: &ContentsReader<'_>,
     units: terragrunt::TerragruntUnits,
     options: &TerraformOptions,
     reading: &mut TerraformReading,
 ) {
     let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = parallel::map(units.runs.len(), |index| {
-        let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
-        let root = &run.root;
-        let resources = rows::resources(
-            (&root.blocks, &root.switched_off),
-            &root.default_maps,
-            ReadBy::Terraform,
-            options.adjust_in(&id(&run.directory)),
-        );
-        (
-            resources,
-            embedded::manifests(sources, &root.blocks, &root.switched_off, Some(&run.directory), &id(&run.directory)),
-        )
+        let run = units.runs.get(index);
+        run.map(|run| reader.of_run(&run.root, &run.directory, &id(&run.directory))).unwrap_or_default()
     });
     for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
         let terragrunt::UnitRun { directory, root, files } = unit;
@@ -296,8 +236,9 @@ fn add_units(
 }
 
 impl TerraformReading {
-    fn add(&mut self, planned: rounds::EvaluatedRoot, options: &TerraformOptions) {
-        let rounds::EvaluatedRoot { directory, variant, why, root, mut resources, embedded, number, .. } = planned;
+    fn add(&mut self, planned: EvaluatedRoot<RootContents>, options: &TerraformOptions) {
+        let EvaluatedRoot { directory, variant, why, root, contents, number } = planned;
+        let RootContents { mut resources, embedded, .. } = contents;
         let mut run = DeploymentRun::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);
         run.counted = variant.counted;
         run.given_name = variant.given_name;
@@ -329,6 +270,28 @@ impl TerraformReading {
             blocks: first..self.blocks.len(),
             number,
         });
+    }
+
+    /// Adds a plan, or skips it if it has no content, because the configuration is in the same directory.
+    fn add_plan(&mut self, path: String, plan: Option<TerraformPlan>, reader: &ContentsReader<'_>) {
+        let Some(TerraformPlan { blocks, diagnostics, .. }) = plan else {
+            let reason =
+                "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
+            self.inventory.skipped.push(SkippedFile::new(SkipKind::PlanBeside, &path, reason));
+            self.plans.push(path);
+            return;
+        };
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let run = DeploymentRun::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
+        self.plans.push(path);
+        self.inventory.diagnostics.extend(diagnostics);
+        let adjust = reader.adjust.map(|adjust| (adjust, &run.id));
+        let mut resources = rows::resources((&blocks, &[]), &[], ReadBy::Plan, adjust);
+        resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
+        self.inventory.resources.extend(resources);
+        self.embedded.extend(embedded::manifests(reader.sources, &blocks, &[], None, &run.id));
+        self.inventory.runs.push(run);
+        self.blocks.extend(blocks);
     }
 
     /// Returns whether the deployment of another directory reads a module.
@@ -374,8 +337,10 @@ mod tests {
             paths.push(path);
         }
         let sources = SourceFiles::new(tree);
+        let (options, shared) = (TerraformOptions::default(), SharedTerraform::default());
         let library = ModuleLibrary::new(&sources, ModuleTool::OpenTofu);
-        let reading = read_with(&library, &sources, &paths, &TerraformOptions::default());
+        let reader = ContentsReader { sources: &sources, adjust: None };
+        let reading = read_with(&library, &reader, &paths, &options, &shared);
         assert_eq!(reading.roots.len(), roots);
         let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();
         assert_eq!(resources, roots * modules);
@@ -400,9 +365,10 @@ mod tests {
     }
 
     /// Returns the reading of a tree, and the number of directories that it parsed.
-    fn read_again(sources: &SourceFiles, paths: &[String], options: &TerraformOptions) -> (TerraformReading, usize) {
-        let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&options.shared.modules);
-        let reading = read_with(&library, sources, paths, options);
+    fn read_again(sources: &SourceFiles, paths: &[String], shared: &SharedTerraform) -> (TerraformReading, usize) {
+        let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&shared.modules);
+        let reader = ContentsReader { sources, adjust: None };
+        let reading = read_with(&library, &reader, paths, &TerraformOptions::default(), shared);
         (reading, library.times_parsed())
     }
 
@@ -419,8 +385,7 @@ mod tests {
         ] {
             let (first, paths) = tree(&[]);
             let (first, shared) = (SourceFiles::new(first), SharedTerraform::kept());
-            let options = TerraformOptions { shared: shared.clone(), ..TerraformOptions::default() };
-            let (mut before, all) = read_again(&first, &paths, &options);
+            let (mut before, all) = read_again(&first, &paths, &shared);
             assert_eq!(all, 13);
             let blocks = shared.take_blocks(&before.roots, std::mem::take(&mut before.blocks));
             assert_eq!(blocks.len(), 10, "the calls are left");
@@ -429,14 +394,14 @@ mod tests {
             let second = SourceFiles::new(second);
             let differing =
                 crate::source::Differing { files: [changed.0.to_owned()].into(), lists: [listed.to_owned()].into() };
-            let options = TerraformOptions { shared: shared.for_other(Some(differing)), ..TerraformOptions::default() };
+            let other = shared.for_other(Some(differing));
             assert!(second.share(&first, 0, |path| path != changed.0));
-            options.shared.allow();
-            let (reading, times) = read_again(&second, &paths, &options);
+            other.allow();
+            let (reading, times) = read_again(&second, &paths, &other);
             assert_eq!((times, shared.times_taken()), (parsed, taken), "{}", changed.0);
             let (alone, paths) = tree(&[changed]);
             let alone = SourceFiles::new(alone);
-            let (expected, _) = read_again(&alone, &paths, &TerraformOptions::default());
+            let (expected, _) = read_again(&alone, &paths, &SharedTerraform::default());
             let told = |sources: &SourceFiles, reading: &TerraformReading| {
                 let of = |it: &crate::inventory::Resource| {
                     (

@@ -9,8 +9,9 @@ use crate::source::Span;
 
 use super::address::base;
 use super::block::EvaluatedBlock;
-use super::code::modules::rents_nothing;
-use super::{RootOverview, embedded, rows};
+use super::harmless::rents_nothing;
+use super::load::roots::RootOverview;
+use super::{embedded, rows};
 
 /// The maximum depth of the search for machine types.
 const DEEPEST: usize = 6;

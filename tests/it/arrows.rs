@@ -85,6 +85,113 @@ fn rooms_inside_of_rooms_import_only_those_before_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The parts of `terraform` that evaluate Terraform, as any tool could.
+const EVALUATOR: [&str; 8] = ["address", "block", "code", "evaluate", "functions", "plan", "load", "terragrunt"];
+/// The only file from which the evaluator gets types of this project.
+const BORDER: &str = "border";
+/// The rooms that the evaluator and the languages may import, besides languages.
+const NEUTRAL: [&str; 2] = ["source", "diagnostic"];
+
+/// The evaluator of Terraform knows nothing of accelerators, definitions and prices.
+#[test]
+fn the_evaluator_of_terraform_reaches_this_project_only_at_the_border() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    for file in files(&src.join("terraform")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let path = file.strip_prefix(&src).unwrap();
+        let module = module(path);
+        let Some(part) = module.get(1).filter(|it| EVALUATOR.contains(&&***it)) else { continue };
+        seen.insert(part.clone());
+        let is_neutral =
+            |name: &str| name == "terraform" || NEUTRAL.contains(&name) || name.starts_with(&format!("{LANGUAGES}/"));
+        let rooms = imports(&text).into_iter().filter(|it| !is_neutral(it)).map(|it| format!("crate::{it}"));
+        let is_inside = |name: &str| name == BORDER || EVALUATOR.contains(&name);
+        let parts = reached(&text, &module).into_iter().filter(|it| !is_inside(it));
+        let names = rooms.chain(parts.map(|it| format!("crate::terraform::{it}")));
+        wrong.extend(names.map(|name| format!("{} imports {name}", path.display())));
+    }
+    assert_eq!(seen.len(), EVALUATOR.len(), "a part of the evaluator was not found");
+    let border = imports(&fs::read_to_string(src.join("terraform/border.rs")).unwrap());
+    assert_eq!(border.into_iter().collect::<Vec<_>>(), ["inventory"], "the border imports more than the inventory");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Types that another room extends with methods. This list may only shrink.
+const EXTENDED_ELSEWHERE: [&str; 1] = ["report: Currency"];
+
+/// A room implements traits and methods only for its own types, or its own traits for other types. Rust requires the
+/// same between crates.
+#[test]
+fn rooms_implement_foreign_traits_only_for_their_own_types() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |file: PathBuf| {
+        let room = module(file.strip_prefix(&src).unwrap())[0].clone();
+        (room, without_tests(&fs::read_to_string(file).unwrap()).to_owned())
+    };
+    let texts: Vec<(String, String)> = files(&src).into_iter().map(read).collect();
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut own: BTreeSet<(&str, String)> = BTreeSet::new();
+    for (room, text) in &texts {
+        for line in text.lines() {
+            owners.extend(type_that_others_see(line).map(|name| (name, room.clone())));
+            own.extend(type_of_any_visibility(line).map(|name| (&**room, name)));
+            // A type that a macro defines: `Name {`.
+            let by_macro = line.trim().strip_suffix(" {").filter(|_| text.contains("macro_rules!"));
+            own.extend(by_macro.map(|name| (&**room, name.to_owned())));
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (room, text) in &texts {
+        for (of, target) in implementations(text) {
+            let is_foreign = owners.get(&target).is_some_and(|owner| owner != room);
+            if is_foreign && !of.iter().chain([&target]).any(|name| own.contains(&(&**room, name.clone()))) {
+                found.insert(format!("{room}: {target}"));
+            }
+        }
+    }
+    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), EXTENDED_ELSEWHERE);
+}
+
+/// Returns, for each `impl`, the names in its trait (none for methods), and the name of its type.
+fn implementations(text: &str) -> Vec<(Vec<String>, String)> {
+    let text = format!("\n{text}");
+    let headers = text.split("\nimpl").skip(1).filter_map(|it| it.split_once('{')).map(|(header, _)| header);
+    let names = |text: &str| -> Vec<String> {
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        parts.filter(|it| it.starts_with(char::is_uppercase)).map(str::to_owned).collect()
+    };
+    let implementation = |header: &str| {
+        let header = header.split("\nwhere").next()?;
+        let header = if header.starts_with('<') { after_generics(header) } else { header };
+        let (of, target) = header.rsplit_once(" for ").unwrap_or(("", header));
+        let target = target.split('<').next()?;
+        Some((names(of), names(target).pop()?))
+    };
+    headers.filter_map(implementation).collect()
+}
+
+/// Returns the text after `<…>` at its start.
+fn after_generics(text: &str) -> &str {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &text[at + 1..];
+        }
+    }
+    ""
+}
+
+fn type_of_any_visibility(line: &str) -> Option<String> {
+    type_that_others_see(line).or_else(|| type_that_others_see(&format!("pub {}", line.trim_start())))
+}
+
 /// The folder whose folders count as top-level modules: `languages/yaml`.
 const LANGUAGES: &str = "languages";
 
@@ -245,6 +352,16 @@ pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+#[test]
+fn implementations_are_seen_in_every_form() {
+    let text = "impl A {\n}\nimpl<T: Fn() -> B> c::C<D> for e::E<F>\nwhere\n    T: G,\n{\n}\nimpl<'a> H for I<'a> {\n}";
+    let expected = [(vec![], "A"), (vec!["C", "D"], "E"), (vec!["H"], "I")];
+    let found = implementations(text);
+    let found: Vec<(Vec<&str>, &str)> =
+        found.iter().map(|(of, target)| (of.iter().map(String::as_str).collect(), &**target)).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

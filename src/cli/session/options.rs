@@ -118,8 +118,6 @@ pub(super) fn terraform_options(
         plan_side: terraform::PlanSide::After,
         modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
         raw: false,
-        adjust: None,
-        shared: terraform::SharedTerraform::default(),
     })
 }
 

@@ -11,6 +11,7 @@ use crate::report::html::markup::Html;
 use crate::report::html::page::PageSection;
 use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
+use crate::report::views::budgets::BudgetText;
 
 pub(super) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);

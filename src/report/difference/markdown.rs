@@ -11,6 +11,7 @@ use crate::pricing::{ChangeKind, KnownSides, ResourceCostChange};
 use crate::report::CommentLimits;
 use crate::report::Team;
 use crate::report::formats::markdown::{count_of, unknown, write_findings};
+use crate::report::views::budgets::BudgetText;
 use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;

@@ -10,6 +10,7 @@ use crate::compare::BudgetUsage;
 use crate::decide::Decided;
 use crate::pricing::{ChangeKind, ResourceCostChange};
 use crate::report::formats::text::{AlreadyPrinted, FindingRenderer, TextTable};
+use crate::report::views::budgets::BudgetText;
 use crate::report::views::judged;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::{EntryDetail, ReportStyle, escape};

@@ -3,23 +3,34 @@
 use crate::catalog::{Currency, Money};
 use crate::compare::BudgetUsage;
 
-impl BudgetUsage {
-    pub(in crate::report) fn is_over(&self) -> bool {
+/// The form in which reports show the usage of a budget.
+pub(in crate::report) trait BudgetText {
+    fn is_over(&self) -> bool;
+
+    /// Returns true if the change affects the total, or if the total exceeds its limit.
+    fn is_worth_telling(&self) -> bool;
+
+    /// Returns text such as `exceeded-budget, 730 hours`: the rule that checks the budget, and the hours of its month.
+    fn counted_by(&self) -> String;
+
+    /// Returns text such as `$7,000 left`, `$7,000 over`.
+    fn remainder(&self, currency: Currency) -> Option<String>;
+}
+
+impl BudgetText for BudgetUsage {
+    fn is_over(&self) -> bool {
         self.limit.is_some_and(|limit| self.after > limit)
     }
 
-    /// Returns true if the change affects the total, or if the total exceeds its limit.
-    pub(in crate::report) fn is_worth_telling(&self) -> bool {
+    fn is_worth_telling(&self) -> bool {
         self.is_over() || self.before.is_some_and(|before| before != self.after)
     }
 
-    /// Returns text such as `exceeded-budget, 730 hours`: the rule that checks the budget, and the hours of its month.
-    pub(in crate::report) fn counted_by(&self) -> String {
+    fn counted_by(&self) -> String {
         format!("{}, {} hours", self.rule, self.hours)
     }
 
-    /// Returns text such as `$7,000 left`, `$7,000 over`.
-    pub(in crate::report) fn remainder(&self, currency: Currency) -> Option<String> {
+    fn remainder(&self, currency: Currency) -> Option<String> {
         let left = self.limit? - self.after;
         Some(match left < Money::ZERO {
             true => format!("{} over", currency.amount(-left)),

@@ -11,17 +11,32 @@ mod release;
 mod yaml;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
 use crate::inventory::RunId;
 use crate::languages::hcl::value::{HclData, HclValue};
-use crate::source::{Segment, SourceFiles, Span};
+use crate::source::{FileId, Segment, SourceFiles, Span};
 
-use super::Embedded;
 use super::block::{EvaluatedAttribute, EvaluatedBlock};
 use yaml::{ManifestTree, YamlWriter};
+
+/// A Kubernetes manifest in a Terraform resource.
+#[derive(Debug, Clone)]
+pub struct Embedded {
+    /// The address of the Terraform resource.
+    pub address: String,
+    pub kind: String,
+    pub span: Span,
+    /// The directory of its root; `None` for a plan.
+    pub root: Option<Arc<str>>,
+    pub run: RunId,
+    /// The derived text, whose positions lead back into the Terraform file.
+    pub file: FileId,
+    /// The place that sets its number to zero, if any.
+    pub none: Option<Span>,
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName, TemplatePart};
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::address::declared_again;
 use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
+use crate::terraform::border::{Fact, Range, UnknownFact};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
 use super::operators::one_of;

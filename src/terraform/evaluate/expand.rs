@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Fact, Range, UnknownFact};
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::syntax::Body;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::Span;
+use crate::terraform::border::{Fact, Range, UnknownFact};
 
 use super::operators::forget_candidates;
 use super::{Repetition, RootEvaluator, Scope};

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::BlockNode;
 use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
 use crate::terraform::block::Provider;
+use crate::terraform::border::{Fact, Range};
 use crate::terraform::code::module::ModuleCode;
 
 use super::blocks::Evaluated;

@@ -7,7 +7,17 @@ use super::{Arity, CallArguments, Function, FunctionFailure, FunctionResult};
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("formatdate", 2..=2, format_date), ("timeadd", 2..=2, add), ("timecmp", 2..=2, compare)];
 
-impl Moment {
+/// The forms in which Terraform reads and writes a moment of Go.
+trait TerraformTime: Sized {
+    fn parse(text: &str) -> Result<Self, FunctionFailure>;
+
+    /// Returns the offset from UTC: `+01:00` with the separator `:`.
+    fn zone(self, separator: &str) -> String;
+
+    fn text(self) -> String;
+}
+
+impl TerraformTime for Moment {
     fn parse(text: &str) -> Result<Self, FunctionFailure> {
         Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is not an RFC 3339 time")))
     }

@@ -1,9 +1,10 @@
 //! Decides which directories are roots and modules, and evaluates them in order.
 
-pub(super) mod harmless;
 pub(super) mod links;
+pub(super) mod options;
 pub(super) mod parallel;
 pub(super) mod plans;
+pub(super) mod reader;
 pub(super) mod root;
 pub(super) mod roots;
 pub(super) mod rounds;

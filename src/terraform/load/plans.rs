@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostic::SkipKind;
-use crate::inventory::{DeploymentRun, ReadBy, RunKind, SkippedFile};
 use crate::source::{SourceFiles, normalize, parent, those};
 
+use super::options::TerraformOptions;
 use super::roots::is_variable_file;
 use crate::terraform::code::module::is_configuration;
 use crate::terraform::plan;
 use crate::terraform::plan::TerraformPlan;
-use crate::terraform::{TerraformOptions, TerraformReading, embedded, rows};
 
 /// Returns the plans and states among these files, sorted.
 pub(in crate::terraform) fn find(sources: &SourceFiles, paths: &[String]) -> Vec<String> {
@@ -21,37 +19,25 @@ pub(in crate::terraform) fn find(sources: &SourceFiles, paths: &[String]) -> Vec
     those(files, is_plan)
 }
 
-/// Adds the content of the plans, and ignores files that are something else.
+/// Passes each plan to `found`, without a content if the configuration is in the same directory. Ignores files that are
+/// something else.
 pub(in crate::terraform) fn read(
     sources: &SourceFiles,
     plans: Vec<String>,
     options: &TerraformOptions,
-    reading: &mut TerraformReading,
+    mut found: impl FnMut(String, Option<TerraformPlan>),
 ) {
     let mut configured = HashMap::new();
     for path in plans {
         // The configuration has the same resources, and they must count only once.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason =
-                "gpulint reads the configuration in the same directory instead of this plan: name the plan to read it";
-            reading.inventory.skipped.push(SkippedFile::new(SkipKind::PlanBeside, &path, reason));
-            reading.plans.push(path);
+            found(path, None);
             continue;
         }
         let Ok(file) = sources.open(&path) else { continue };
         let Some(plan) = plan::read(sources, file, options.plan_side) else { continue };
-        let TerraformPlan { blocks, diagnostics, secrets } = plan;
-        sources.conceal(file, &secrets);
-        let name = path.rsplit('/').next().unwrap_or(&path);
-        let run = DeploymentRun::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
-        reading.plans.push(path);
-        reading.inventory.diagnostics.extend(diagnostics);
-        let mut resources = rows::resources((&blocks, &[]), &[], ReadBy::Plan, options.adjust_in(&run.id));
-        resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
-        reading.inventory.resources.extend(resources);
-        reading.embedded.extend(embedded::manifests(sources, &blocks, &[], None, &run.id));
-        reading.inventory.runs.push(run);
-        reading.blocks.extend(blocks);
+        sources.conceal(file, &plan.secrets);
+        found(path, Some(plan));
     }
 }
 

@@ -10,9 +10,9 @@ use crate::languages::hcl::syntax::HclKind;
 use crate::languages::hcl::value::HclValue;
 use crate::source::{SourceFiles, Span};
 
-use super::roots::automatic_files;
+use super::options::TerraformOptions;
+use super::roots::{RootEvidence, automatic_files};
 use super::variants::RootVariant;
-use crate::terraform::TerraformOptions;
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
@@ -43,6 +43,19 @@ pub(in crate::terraform) struct LoadedRoot {
     pub(in crate::terraform) made: BTreeSet<String>,
     /// True if OpenTofu and Terraform read different files of the root or of the modules that it calls.
     pub(in crate::terraform) has_files_of_one_tool: bool,
+}
+
+/// A root, evaluated with one set of variable files, and its contents.
+#[derive(Debug, Clone)]
+pub(in crate::terraform) struct EvaluatedRoot<C> {
+    pub(in crate::terraform) directory: String,
+    pub(in crate::terraform) variant: RootVariant,
+    pub(in crate::terraform) why: RootEvidence,
+    pub(in crate::terraform) root: LoadedRoot,
+    /// The result of the `RootReader`.
+    pub(in crate::terraform) contents: C,
+    /// The number under which another state of the tree finds it.
+    pub(in crate::terraform) number: Option<usize>,
 }
 
 pub(in crate::terraform) fn evaluate(

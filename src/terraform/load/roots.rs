@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::languages::hcl::syntax::HclKind;
 use crate::source::{SourceFiles, join, normalize, parent, those};
 
-use super::variants::Assigned;
 use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
 
@@ -74,6 +73,32 @@ impl RootEvidence {
             RootEvidence::Alone => "there is no other root module",
         }
     }
+}
+
+/// A directory that was read as a root, with the sources of its variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootOverview {
+    pub directory: String,
+    /// The evidence that it is a root.
+    pub why: RootEvidence,
+    /// The variable files in order of precedence, the highest last.
+    pub variable_files: Vec<String>,
+    pub workspace: String,
+    /// The evaluation steps that it used. Each root has a budget of steps.
+    pub steps: u64,
+    /// The range of its blocks among all evaluated blocks.
+    pub blocks: std::ops::Range<usize>,
+    /// The number under which another state of the tree finds it.
+    pub(in crate::terraform) number: Option<usize>,
+}
+
+/// The variable files of each directory.
+#[derive(Debug, Default)]
+pub(in crate::terraform) struct Assigned {
+    /// The variable files, by the directory of the configuration.
+    pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
+    /// Variable files that fit no configuration.
+    pub(in crate::terraform) unused: Vec<String>,
 }
 
 /// The directories of a tree. Some are roots by evidence, others because no root creates an instance of them.

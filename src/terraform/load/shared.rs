@@ -3,54 +3,71 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::rounds::EvaluatedRoot;
+use super::root::EvaluatedRoot;
+use super::roots::RootOverview;
 use super::variants::RootVariant;
 use crate::source::{AskedOfTree, Differing};
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::shared::SharedModules;
-use crate::terraform::{RootOverview, TerraformOptions};
 
-/// By default, nothing is shared.
-#[derive(Debug, Clone, Default)]
-pub struct SharedTerraform {
+/// The results that states of a tree share. By default, nothing is shared.
+#[derive(Debug, Clone)]
+pub struct SharedRoots<C> {
     pub(in crate::terraform) modules: SharedModules,
-    roots: Arc<Mutex<MadeRoots>>,
+    roots: Arc<Mutex<MadeRoots<C>>>,
 }
 
-#[derive(Debug, Default)]
-struct MadeRoots {
+#[derive(Debug)]
+struct MadeRoots<C> {
     /// The roots, by number.
-    all: Vec<MadeRoot>,
+    all: Vec<MadeRoot<C>>,
     by_directory: HashMap<String, Vec<usize>>,
     #[cfg(test)]
     taken: usize,
 }
 
 #[derive(Debug)]
-struct MadeRoot {
+struct MadeRoot<C> {
     /// The root without its blocks, while the first state has them.
-    planned: Option<EvaluatedRoot>,
+    planned: Option<EvaluatedRoot<C>>,
     asked: AskedOfTree,
     /// The memory limit of the evaluation.
     allowed: u64,
     has_blocks: bool,
 }
 
-impl SharedTerraform {
+impl<C> Default for MadeRoots<C> {
+    fn default() -> Self {
+        MadeRoots {
+            all: Vec::new(),
+            by_directory: HashMap::new(),
+            #[cfg(test)]
+            taken: 0,
+        }
+    }
+}
+
+impl<C> Default for SharedRoots<C> {
+    fn default() -> Self {
+        SharedRoots { modules: SharedModules::default(), roots: Arc::default() }
+    }
+}
+
+impl<C: Clone> SharedRoots<C> {
     /// Creates a cache that records results for one other state.
     pub fn kept() -> Self {
-        SharedTerraform { modules: SharedModules::kept(), roots: Arc::default() }
+        SharedRoots { modules: SharedModules::kept(), roots: Arc::default() }
     }
 
     /// Creates a cache for any number of other states, each of which gets copies.
     pub fn lasting() -> Self {
-        SharedTerraform { modules: SharedModules::lasting(), roots: Arc::default() }
+        SharedRoots { modules: SharedModules::lasting(), roots: Arc::default() }
     }
 
     /// Returns the cache for the other state, given the differences.
     #[must_use]
     pub fn for_other(&self, differing: Option<Differing>) -> Self {
-        let shared = |it| SharedTerraform { modules: self.modules.for_other(it), roots: self.roots.clone() };
+        let shared = |it| SharedRoots { modules: self.modules.for_other(it), roots: self.roots.clone() };
         differing.map(shared).unwrap_or_default()
     }
 
@@ -60,15 +77,9 @@ impl SharedTerraform {
     }
 
     /// Records a planned root, with a number to restore its blocks.
-    pub(super) fn keep(
-        &self,
-        planned: &mut EvaluatedRoot,
-        asked: AskedOfTree,
-        allowed: u64,
-        options: &TerraformOptions,
-    ) {
+    pub(super) fn keep(&self, planned: &mut EvaluatedRoot<C>, asked: AskedOfTree, allowed: u64) {
         // Roots that two tools read differently are compared only within one state.
-        if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
+        if !self.modules.is_first() || planned.root.has_files_of_one_tool {
             return;
         }
         drop(std::mem::take(&mut planned.root.switched_off));
@@ -90,7 +101,7 @@ impl SharedTerraform {
         directory: &str,
         variant: &RootVariant,
         allowed: u64,
-    ) -> Option<(EvaluatedRoot, Vec<String>)> {
+    ) -> Option<(EvaluatedRoot<C>, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
         let MadeRoots { all, by_directory, .. } = &mut *roots;

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{CountedAs, GivenRun};
 use crate::languages::hcl::syntax::BlockNode;
 use crate::source::{SourceFiles, matches, parent};
+use crate::terraform::border::{CountedAs, GivenRun};
 
-use super::roots::{automatic_files, called, is_variable_file};
+use super::options::TerraformOptions;
+use super::roots::{Assigned, automatic_files, called, is_variable_file};
 use super::workspaces;
-use crate::terraform::TerraformOptions;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::{ModuleCode, is_configuration};
 
@@ -37,15 +37,6 @@ const MOST_ROOTS: usize = 500;
 /// Names of files whose values apply to all other files in the same directory and below.
 const COMMON: [&str; 8] = ["common", "shared", "base", "default", "defaults", "global", "globals", "all"];
 const EXAMPLES: [&str; 4] = ["example", "sample", "template", "dummy"];
-
-/// The variable files of each directory.
-#[derive(Debug, Default)]
-pub(in crate::terraform) struct Assigned {
-    /// The variable files, by the directory of the configuration.
-    pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
-    /// Variable files that fit no configuration.
-    pub(in crate::terraform) unused: Vec<String>,
-}
 
 /// Assigns variable files to directories of configuration, by the names of their variables.
 pub(in crate::terraform) fn files(

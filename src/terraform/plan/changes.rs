@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
 use crate::source::Span;
 use crate::terraform::address::base;
 use crate::terraform::block::{EvaluatedBlock, Provider};
+use crate::terraform::border::{Fact, Range};
 
 use super::configuration::PlanConfiguration;
 use super::merge::{self, Merge, Sides};

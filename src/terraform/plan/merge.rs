@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range};
 use crate::languages::hcl::syntax::json::{Json, JsonKind};
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
+use crate::terraform::border::{Fact, Range};
 
 use super::configuration::PlanConfiguration;
 

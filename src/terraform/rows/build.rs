@@ -13,6 +13,7 @@ use crate::source::Span;
 
 use super::super::block::{EvaluatedAttribute, EvaluatedBlock};
 use super::count::{CapacityUnits, count, is_left_to_others, is_number_left, times};
+use super::declaration::block_declaration;
 use super::disks::{disks, total_gib};
 use super::fact::WantedType;
 use super::labels::{labels, open_defaults, selector};
@@ -110,7 +111,7 @@ impl<'a> Builder<'a> {
         let address = format!("{}{}", block.address, suffix.unwrap_or_default());
         let role = if row.role == RowRole::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
-        resource.declared = block.declaration();
+        resource.declared = block_declaration(block);
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
         if let ValueNode::Block(part) = &scope.part {

@@ -1,6 +1,7 @@
 //! Defines the keys of resource definitions in `resources/`.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -178,7 +179,7 @@ pub(super) struct LinkWord {
     pub(super) by: Many<RowPath>,
     /// Patterns for longer strings. The first group of a pattern is the name.
     #[serde(default, rename = "match")]
-    pub(super) patterns: Many<AdaptiveRegex>,
+    pub(super) patterns: Many<RowPattern>,
     /// Types in between, which refer to the target.
     #[serde(default)]
     pub(super) through: Many<String>,
@@ -333,7 +334,7 @@ pub(super) struct FactReading {
     pub(super) map: BTreeMap<String, RowConstant>,
     /// The first group of this expression is the value. A string that does not match is ignored.
     #[serde(default, rename = "match")]
-    pub(super) pattern: Option<AdaptiveRegex>,
+    pub(super) pattern: Option<RowPattern>,
     /// The unit of a number without one. The value is converted to the unit of the fact.
     pub(super) unit: Option<DurationFormat>,
     /// The form in which a fix writes the number: `{}s`.
@@ -387,7 +388,7 @@ pub(super) struct ProviderRow {
     #[serde(default)]
     pub(super) region: Spec,
     /// The pattern whose first group is the region of a zone.
-    pub(super) zone: Option<AdaptiveRegex>,
+    pub(super) zone: Option<RowPattern>,
     /// Labels that the provider adds to everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
@@ -441,4 +442,22 @@ pub(super) struct RowTable {
 pub(super) struct RowSection {
     pub(super) texts: &'static [(&'static str, &'static str)],
     pub(super) rows: Vec<OnceLock<Vec<TypeRow>>>,
+}
+
+/// A pattern of a resource definition.
+#[derive(Debug)]
+pub(super) struct RowPattern(AdaptiveRegex);
+
+impl RowPattern {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        RowPattern(AdaptiveRegex::new(text))
+    }
+}
+
+impl Deref for RowPattern {
+    type Target = AdaptiveRegex;
+
+    fn deref(&self) -> &AdaptiveRegex {
+        &self.0
+    }
 }

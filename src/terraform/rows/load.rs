@@ -9,11 +9,10 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::inventory::Key;
-use crate::source::AdaptiveRegex;
 
 use super::language::{
     Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many, ProviderRow,
-    RowConstant, RowSection, RowTable, Spec, TypeRow,
+    RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
 };
 use crate::inventory::row_path::RowPath;
 
@@ -101,15 +100,9 @@ fn read(text: &str) -> Result<Vec<TypeRow>, String> {
     Ok(rows)
 }
 
-impl<'de> Deserialize<'de> for RowPath {
+impl<'de> Deserialize<'de> for RowPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for AdaptiveRegex {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(AdaptiveRegex::new)
+        String::deserialize(deserializer).map(RowPattern::new)
     }
 }
 
@@ -152,9 +145,9 @@ impl FromText for RowPath {
     }
 }
 
-impl FromText for AdaptiveRegex {
+impl FromText for RowPattern {
     fn from_text(text: &str) -> Result<Self, String> {
-        Ok(AdaptiveRegex::new(text))
+        Ok(RowPattern::new(text))
     }
 }
 
@@ -321,7 +314,7 @@ mod tests {
             let specs = specs.chain(counts).chain(disks);
             let alternatives: Vec<&FactReading> = specs.flat_map(|spec| &spec.0).collect();
             for it in &alternatives {
-                assert!(it.pattern.as_ref().is_none_or(AdaptiveRegex::has_group), "{name}");
+                assert!(it.pattern.as_ref().is_none_or(|pattern| pattern.has_group()), "{name}");
             }
             let labels = row.labels.0.iter().filter_map(|it| match it {
                 LabelsAt::Map(path) => Some(path),

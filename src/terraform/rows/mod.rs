@@ -7,6 +7,7 @@ mod arguments;
 mod build;
 mod control;
 mod count;
+mod declaration;
 mod disks;
 mod fact;
 mod inverse;

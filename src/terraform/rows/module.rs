@@ -10,6 +10,7 @@ use super::arguments;
 use super::arguments::Sizes;
 use super::build::{Builder, BuiltResource, note_stop_argument};
 use super::count::times;
+use super::declaration::block_declaration;
 use super::language::RowTable;
 use super::node::PlacedValue;
 use super::place::region_of;
@@ -42,7 +43,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &EvaluatedBlock, kind: &str)
         let (span, body) = if one { (block.span, block.body) } else { (told.said, told.said) };
         let address = format!("{}{suffix}", block.address);
         let mut resource = Resource::new(builder.front_end, BillingRole::Rented, kind, address, span, body);
-        resource.declared = block.declaration();
+        resource.declared = block_declaration(block);
         let why = format!("the module `{}` is not downloaded", block.source.as_deref().unwrap_or_default());
         let told_number = number(&machine.sizes, told.said, block.instances.clone());
         resource.count = match told_number {

@@ -18,14 +18,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
-use crate::inventory::SkippedFile;
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::{SourceFiles, Span, normalize, parent};
+use crate::terraform::border::SkippedFile;
 
-use super::TerraformOptions;
 use super::code::library::ModuleLibrary;
 use super::code::module::has_configuration;
 use super::evaluate::{RootBudget, Shadows};
+use super::load::options::TerraformOptions;
 use super::load::parallel;
 use super::load::root::{LoadedRoot, RootConfiguration, evaluate_with};
 use super::load::rounds::allowed;

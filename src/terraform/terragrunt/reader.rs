@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::languages::hcl::syntax::json::parse_json_as;
 use crate::languages::hcl::syntax::{Body, SyntaxError, parse_body};
 use crate::source::{FileId, ReadError, SourceFiles, Span, join, parent};
-use crate::terraform::TerraformOptions;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleTool;
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
+use crate::terraform::load::options::TerraformOptions;
 
 /// The usual file name of a unit.
 pub(super) const UNIT: &str = "terragrunt.hcl";

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::SkippedFile;
 use crate::languages::hcl::syntax::BlockNode;
 use crate::languages::hcl::value::{HclData, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
+use crate::terraform::border::SkippedFile;
 use crate::terraform::evaluate::{Repetition, Shadows};
 
 use super::frame::Frame;

@@ -18,10 +18,10 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
-use super::RootOverview;
 use super::block::EvaluatedBlock;
 use super::code::library::ModuleLibrary;
 use super::code::module::ModuleTool;
+use super::load::roots::RootOverview;
 use super::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;

@@ -180,7 +180,7 @@ impl TerraformWriter<'_> {
     fn units(&self, directory: &str) -> usize {
         let is_of =
             |block: &EvaluatedBlock| module_of(block).is_empty() && self.directory_of(block.span.file) == directory;
-        let runs = |root: &&super::super::RootOverview| {
+        let runs = |root: &&super::super::load::roots::RootOverview| {
             let blocks = self.blocks.get(root.blocks.clone()).unwrap_or_default();
             root.directory != directory && blocks.iter().any(is_of)
         };

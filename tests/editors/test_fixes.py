@@ -118,7 +118,7 @@ async def test_an_acceptance_is_a_comment_that_works(workspace):
         for name, rule in ((MAIN, "on-demand-batch"), (JOB, "missing-shm")):
             diagnostic = next(it for it in editor.shown(name) if it.code == rule)
             actions = of(await editor.actions(name, diagnostic.range, [diagnostic]), "quickfix")
-            accept = [it for it in actions if "accept" in it.title.lower() and rule in it.title]
+            accept = [it for it in actions if "suppress" in it.title.lower() and rule in it.title]
             assert len(accept) == 1, [it.title for it in actions]
             assert not accept[0].is_preferred
             text = after(editor, (await editor.resolved(accept[0])).edit)[name]

@@ -14,10 +14,10 @@ use std::sync::{Arc, LazyLock};
 
 use gpulint::catalog::{Catalog, CsvFile};
 use gpulint::decide::Baseline;
-use gpulint::report::{self, Format, Paths, Saved, Style};
+use gpulint::report::{self, Format, ShownPaths, Saved, ReportStyle};
 use gpulint::rules::{self, Attempt, LooksAt, PageText, Rules};
-use gpulint::source::{MemoryTree, Sources, normalize};
-use gpulint::{Settings, config, fit, source};
+use gpulint::source::{MemoryTree, SourceFiles, normalize};
+use gpulint::{AnalysisSettings, config, fit, source};
 use disguise::{Choice, Files, Pair};
 use holds::{Run, SETTINGS};
 use serde_json::json;
@@ -79,7 +79,7 @@ pub fn page(data: &[u8]) {
     let name = text.lines().find_map(|line| line.strip_prefix("name:")).map_or("page", str::trim);
     let path = format!("rules/{name}.md");
     rules::examples(&text);
-    let alone = Rules::of(&[(path.as_str(), &text)], rules::Settings::default());
+    let alone = Rules::of(&[(path.as_str(), &text)], rules::RuleSettings::default());
     for page in alone.pages() {
         rules::document(page);
         for version in ["1.30", "1.34"] {
@@ -94,14 +94,14 @@ pub fn page(data: &[u8]) {
     }
     // Loads it as a custom rule next to the built-in ones, which reports its mistakes.
     if data.len() < 2_000 || text.contains("extends") {
-        let sources = Sources::new(MemoryTree::new().with(&path, text));
+        let sources = SourceFiles::new(MemoryTree::new().with(&path, text));
         let Ok(file) = sources.open(&path) else { return };
         let own = PageText { path: path.clone(), text: sources.text(file), file, pack: None };
-        let (_, wrong) = Rules::load(&[own], rules::Settings::default());
+        let (_, wrong) = Rules::load(&[own], rules::RuleSettings::default());
         for it in &wrong {
             it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
         }
-        let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+        let shown = report::diagnostics(&sources, &ShownPaths::default(), &wrong, ReportStyle::default());
         holds::assert_harmless("mistakes of a rule file", &shown);
     }
 }
@@ -114,7 +114,7 @@ pub fn condition(data: &[u8]) {
         match Attempt::new(&text, looks_at) {
             Ok(attempt) => {
                 attempt.raw();
-                attempt.answers(&USUAL.analysis.world(&SETTINGS), &rules::Settings::default());
+                attempt.answers(&USUAL.analysis.world(&SETTINGS), &rules::RuleSettings::default());
             }
             Err(mistake) => assert!(text.get(mistake.at.clone()).is_some(), "{mistake:?}"),
         }
@@ -123,18 +123,18 @@ pub fn condition(data: &[u8]) {
 
 /// A settings file, with its effect on rules and prices; other input is read as a baseline.
 pub fn configuration(data: &[u8]) {
-    let sources = Sources::new(tree(config::FILE_NAME, data));
+    let sources = SourceFiles::new(tree(config::FILE_NAME, data));
     let (config, wrong) = config::load(&sources, config::FILE_NAME, "0.1.0");
     for it in &wrong {
         it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
     }
-    let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+    let shown = report::diagnostics(&sources, &ShownPaths::default(), &wrong, ReportStyle::default());
     holds::assert_harmless("mistakes of settings", &shown);
     if wrong.is_empty() {
         let (rules, wrong) = Rules::load(&[], gpulint::cli::rule_settings(&config));
-        report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
+        report::diagnostics(&sources, &ShownPaths::default(), &wrong, ReportStyle::default());
         let pricing = gpulint::cli::pricing_settings(&config, holds::today());
-        let settings = Settings { rules: Arc::new(rules), pricing, ..SETTINGS.clone() };
+        let settings = AnalysisSettings { rules: Arc::new(rules), pricing, ..SETTINGS.clone() };
         let run = holds::run(usual(), &settings);
         run.spans_lie_inside();
         run.reports_are_whole(&settings.rules);
@@ -150,7 +150,7 @@ pub fn suppression(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut lines = text.lines();
     let mut next = || lines.next().unwrap_or_default();
-    let sources = Sources::new(MemoryTree::new().with("comment", text.as_bytes()));
+    let sources = SourceFiles::new(MemoryTree::new().with("comment", text.as_bytes()));
     if let Ok(file) = sources.open("comment") {
         let span = source::Span::new(file, 0, text.len());
         match source::directive(&text, span) {
@@ -201,7 +201,7 @@ pub fn prices(data: &[u8]) {
 }
 
 fn priced(catalog: Catalog) {
-    let settings = Settings { catalog, ..SETTINGS.clone() };
+    let settings = AnalysisSettings { catalog, ..SETTINGS.clone() };
     holds::run(usual(), &settings).reports_are_whole(&settings.rules);
 }
 
@@ -237,7 +237,7 @@ pub fn saved(data: &[u8]) {
         Ok(Saved::Check(state)) => {
             let report = state.report(rules);
             for format in Format::ALL {
-                let text = report::render(*format, &report, Style::default());
+                let text = report::render(*format, &report, ReportStyle::default());
                 holds::assert_written(*format, &text.unwrap_or_default());
             }
         }

@@ -429,7 +429,7 @@ def test_help_of_every_verb_is_there():
 def test_a_first_night_goes_as_the_page_of_the_book_says(tmp_path, fleet, gpulint):
     """Runs the commands of the page, with generated repositories instead of the reader's."""
     pytest.importorskip("ray", reason="ray is not installed")
-    night = (ROOT / "docs/fleet.md").read_text().split("## A first night")[1].split("\n## ")[0]
+    night = (ROOT / "docs/fleet.md").read_text().split("## The first scan")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh not-run=program\n(.*?)```", night, re.DOTALL)
     assert len(blocks) == 2
     (tmp_path / "bin").mkdir()

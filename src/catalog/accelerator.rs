@@ -61,12 +61,18 @@ impl Catalog {
     }
 
     fn squeezed(&self, key: &str) -> Option<Accelerator<'_>> {
-        let table = self.block.table("accelerators");
-        if let Some(mut row) = self.block.table("aliases").find(&[key]) {
-            row.text();
-            return table.find(&[row.text()]).and_then(read_listed);
+        if let Some(row) = self.row_of_alias(key) {
+            return read_listed(row);
         }
-        table.rows().filter(|row| squeezed({ *row }.text()).eq(key.chars())).find_map(read_listed)
+        let rows = self.block.table("accelerators").rows();
+        rows.filter(|row| squeezed({ *row }.text()).eq(key.chars())).find_map(read_listed)
+    }
+
+    /// Returns the row of the accelerator with this alias, as [`squeezed`] writes it.
+    pub(super) fn row_of_alias(&self, alias: &str) -> Option<Cells<'_>> {
+        let mut row = self.block.table("aliases").find(&[alias])?;
+        row.text();
+        self.block.table("accelerators").find(&[row.text()])
     }
 
     /// Finds names such as `NVIDIA-H100-SXM4-80GB` or `l4-24gb`. The form of the board is ignored.
@@ -153,12 +159,12 @@ fn read_slice(mut row: Cells<'_>) -> AcceleratorSlice<'_> {
     }
 }
 
-/// Returns the letters and digits of a name in lower case, for comparisons.
 fn squeeze(name: &str) -> String {
     squeezed(name).collect()
 }
 
-fn squeezed(name: &str) -> impl Iterator<Item = char> {
+/// Returns the letters and digits of a name in lower case, for comparisons.
+pub(super) fn squeezed(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
 }
 

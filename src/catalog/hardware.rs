@@ -1,6 +1,7 @@
 //! The usable memory of accelerators, and the number formats that they multiply.
 
 use super::Catalog;
+use super::accelerator::squeezed;
 use super::table::Cells;
 
 /// The resources of an accelerator for a program.
@@ -25,12 +26,7 @@ impl Catalog {
     pub fn hardware(&self, name: &str) -> Option<AcceleratorHardware<'_>> {
         let table = self.block.table("accelerators");
         let by_spelling = || table.rows().find(|row| spelling({ *row }.text()).eq(spelling(name)));
-        let by_alias = || {
-            let key: String = spelling(name).map(char::from).collect();
-            let mut alias = self.block.table("aliases").find(&[&key])?;
-            alias.text();
-            table.find(&[alias.text()])
-        };
+        let by_alias = || self.row_of_alias(&spelling(name).collect::<String>());
         table.find(&[name]).or_else(by_spelling).or_else(by_alias).and_then(read)
     }
 }
@@ -57,10 +53,9 @@ fn read(mut row: Cells<'_>) -> Option<AcceleratorHardware<'_>> {
 }
 
 /// Returns the letters and digits of a name, without the unit of its memory.
-fn spelling(name: &str) -> impl Iterator<Item = u8> + '_ {
+fn spelling(name: &str) -> impl Iterator<Item = char> {
     let unit = name.len().checked_sub(2).and_then(|at| name.split_at_checked(at));
-    let name = unit.filter(|(_, unit)| unit.eq_ignore_ascii_case("gb")).map_or(name, |(name, _)| name);
-    name.bytes().filter(u8::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
+    squeezed(unit.filter(|(_, unit)| unit.eq_ignore_ascii_case("gb")).map_or(name, |(name, _)| name))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
-use crate::report::{self, Difference, EntryChoice, EntryDetail, Format, Report, ReportStyle, Saved};
+use crate::report::{self, Difference, EntryDetail, Format, Report, Saved};
 use crate::rules::{Earlier, Finding, RuleContext};
 use crate::source::{SourceFiles, file_name};
 
@@ -171,10 +171,11 @@ fn write_difference(
             setting: gate.decided_by(compared.verdict, compared.blocked),
         },
     };
-    let detail = |style: ReportStyle| if arguments.quiet { EntryDetail::Quiet } else { style.choice.detail };
-    output::write(&arguments.output, Format::Text, |format, style| {
-        let choice = EntryChoice { detail: detail(style), ..style.choice };
-        report::difference(format, &difference, ReportStyle { choice, ..style })
+    output::write(&arguments.output, Format::Text, |format, mut style| {
+        if arguments.quiet {
+            style.choice.detail = EntryDetail::Quiet;
+        }
+        report::difference(format, &difference, style)
     })?;
     Ok(compared.blocked)
 }

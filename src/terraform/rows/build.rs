@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    BillingRole as InventoryRole, Fact, FactOrigin, FactOverrides, FactValue, Key, KnownFact, Link, LinkKind,
-    MeterName, Purchase, Purpose, PurposeEvidence, Range, ReadBy, Resource, RunId, Says, infer_purpose, production,
-    purpose_of_task,
+    BillingRole, Fact, FactOrigin, FactOverrides, FactValue, Key, KnownFact, Link, LinkKind, MeterName, Purchase,
+    Purpose, PurposeEvidence, Range, ReadBy, Resource, RunId, Says, infer_purpose, production, purpose_of_task,
 };
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
@@ -109,7 +108,7 @@ impl<'a> Builder<'a> {
             _ => (block.span, block.body),
         };
         let address = format!("{}{}", block.address, suffix.unwrap_or_default());
-        let role = if row.role == RowRole::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
+        let role = if row.role == RowRole::Requested { BillingRole::Requested } else { BillingRole::Rented };
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
         resource.declared = block_declaration(block);
         let provider = self.table.providers.get(&row.provider);

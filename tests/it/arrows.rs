@@ -341,16 +341,8 @@ fn identifier(text: &str) -> String {
 }
 
 pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
+    let mut found = crate::fences::files_below(directory, ".rs");
+    found.retain(|path| !path.ends_with("tests.rs"));
     found
 }
 

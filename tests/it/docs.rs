@@ -50,21 +50,16 @@ fn every_rule_has_a_place_where_it_is_explained() {
 
 /// Collects every test of the project by name, and every case file by path.
 fn tests_below(directory: &Path, names: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            tests_below(&path, names);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let mut is_test = false;
-            for line in text.lines().map(str::trim) {
-                match line.strip_prefix("fn ").and_then(|rest| rest.split('(').next()) {
-                    Some(name) if is_test => {
-                        names.insert(name.to_owned());
-                        is_test = false;
-                    }
-                    _ => is_test |= line == "#[test]",
+    for path in fences::files_below(directory, ".rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_test = false;
+        for line in text.lines().map(str::trim) {
+            match line.strip_prefix("fn ").and_then(|rest| rest.split('(').next()) {
+                Some(name) if is_test => {
+                    names.insert(name.to_owned());
+                    is_test = false;
                 }
+                _ => is_test |= line == "#[test]",
             }
         }
     }

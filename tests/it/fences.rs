@@ -52,6 +52,21 @@ pub(crate) fn blessing() -> bool {
     std::env::var_os("GPULINT_BLESS").is_some()
 }
 
+/// Returns the files below a directory whose names end in `ending`, sorted.
+pub(crate) fn files_below(directory: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path, ending));
+        } else if path.to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Returns the sorted case files of a directory of the project.
 pub(crate) fn cases(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);

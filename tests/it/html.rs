@@ -71,17 +71,8 @@ fn numbers(page: &str, table: &str) -> Vec<Vec<f64>> {
 }
 
 pub(crate) fn example(name: &str) -> Place {
-    fn copy(place: &Place, from: &Path, below: &str) {
-        for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-            let path = format!("{below}{}", entry.file_name().to_string_lossy());
-            match entry.file_type().unwrap().is_dir() {
-                true => copy(place, &entry.path(), &format!("{path}/")),
-                false => place.write(&path, &std::fs::read_to_string(entry.path()).unwrap()),
-            }
-        }
-    }
     let place = Place::new();
-    copy(&place, &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name), "");
+    crate::book::copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name), "", &place);
     place
 }
 

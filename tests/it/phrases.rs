@@ -123,24 +123,12 @@ fn prose(line: &str) -> String {
     ORDINARY.replace_all(&INLINE_CODE.replace_all(line, "``"), "").into_owned()
 }
 
-fn files(directory: &Path, ending: &str, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, ending, into);
-        } else if path.extension().is_some_and(|it| it == ending) {
-            into.push(path);
-        }
-    }
-    into.sort();
-}
-
 /// The written pages of the book and of the repository: no code block, no generated page, no older release, and no table
 /// that quotes how sentences were before.
 fn pages(root: &Path) -> Vec<Line> {
     let mut paths: Vec<PathBuf> =
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name)).to_vec();
-    files(&root.join("docs"), "md", &mut paths);
+    paths.extend(fences::files_below(&root.join("docs"), ".md"));
     let mut lines = Vec::new();
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();
@@ -155,8 +143,7 @@ fn pages(root: &Path) -> Vec<Line> {
 
 /// The lines of rule files outside of their examples.
 fn rules(root: &Path) -> Vec<Line> {
-    let mut paths = Vec::new();
-    files(&root.join("rules"), "md", &mut paths);
+    let paths = fences::files_below(&root.join("rules"), ".md");
     paths.iter().flat_map(|path| markdown(root, path, &fs::read_to_string(path).unwrap())).collect()
 }
 
@@ -175,8 +162,7 @@ fn markdown(root: &Path, path: &Path, text: &str) -> Vec<Line> {
 
 /// Comments of the source, or its strings outside of tests: each a line, as far as it is written on one.
 fn source(root: &Path, wants_comments: bool) -> Vec<Line> {
-    let mut paths = Vec::new();
-    files(&root.join("src"), "rs", &mut paths);
+    let paths = fences::files_below(&root.join("src"), ".rs");
     let mut lines = Vec::new();
     for path in paths {
         let shown = shown(root, &path);

@@ -1,7 +1,7 @@
 //! Tests properties of any text: for every test case, and for random changes of them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -17,7 +17,7 @@ pub(crate) fn trees(directories: &[&str]) -> Vec<Files> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     for directory in directories {
-        markdown(&root.join(directory), &mut files);
+        files.extend(fences::files_below(&root.join(directory), ".md"));
     }
     files.sort();
     let mut trees = Vec::new();
@@ -41,17 +41,6 @@ pub(crate) fn trees(directories: &[&str]) -> Vec<Files> {
     }
     trees.retain(|tree| !tree.is_empty());
     trees
-}
-
-fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            markdown(&path, files);
-        } else if path.extension().is_some_and(|it| it == "md") {
-            files.push(path);
-        }
-    }
 }
 
 pub(crate) fn in_memory(tree: &[(String, String)]) -> MemoryTree {

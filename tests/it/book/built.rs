@@ -6,7 +6,8 @@ use std::process::Command;
 
 use gpulint::rules::{self, Profile, Rules};
 
-use super::{ROOT, below, read};
+use super::{ROOT, read};
+use crate::fences::files_below;
 use crate::skipped::skip;
 
 /// Returns the installed program, or the one that `GPULINT_MDBOOK` names.
@@ -40,9 +41,7 @@ impl Drop for Book {
 fn it_builds_and_every_link_in_it_leads_somewhere() {
     let Some(mdbook) = mdbook() else { return skip("mdbook is not installed, so the book is not built") };
     let book = Book::build(&mdbook, "links");
-    let mut files = Vec::new();
-    below(&book.0, &mut files);
-    files.retain(|path| path.extension().is_some_and(|it| it == "html"));
+    let mut files = files_below(&book.0, ".html");
     files.retain(|path| !["404.html", "toc.html"].iter().any(|it| path.ends_with(it)));
     let mut wrong = Vec::new();
     let mut count = 0;

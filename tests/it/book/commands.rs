@@ -47,7 +47,8 @@ fn every_page_prints_what_it_says() {
     assert!(failures.is_empty(), "{}\nGPULINT_BLESS=1 rewrites them", failures.join("\n"));
 }
 
-fn copy(from: &Path, to: &str, place: &Place) {
+/// Copies a directory into a place, below `to`.
+pub(crate) fn copy(from: &Path, to: &str, place: &Place) {
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let path = format!("{to}{}", entry.file_name().to_string_lossy());
         match entry.file_type().unwrap().is_dir() {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{ROOT, below, pages, read};
+use super::{ROOT, pages, read};
+use crate::fences::files_below;
 
 /// The address of repository files for readers who have only the book.
 const REPOSITORY: [&str; 2] =
@@ -95,14 +96,12 @@ fn every_link_leads_somewhere() {
     let docs = root.join("docs");
     let mut files: Vec<(PathBuf, String, PathBuf)> =
         pages().into_iter().map(|(name, text)| (docs.join(name), text, docs.clone())).collect();
-    let mut others = Vec::new();
-    below(&root.join("examples"), &mut others);
-    below(&root.join(".github"), &mut others);
+    let mut others = files_below(&root.join("examples"), ".md");
+    others.extend(files_below(&root.join(".github"), ".md"));
     others.extend(
         ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pricing/README.md"]
             .map(|it| root.join(it)),
     );
-    others.retain(|path| path.extension().is_some_and(|it| it == "md"));
     files.extend(others.into_iter().map(|path| (path.clone(), read(&path), root.to_owned())));
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -120,11 +119,9 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn pages_that_the_program_names_are_there() {
-    let mut files = Vec::new();
-    below(&Path::new(ROOT).join("src"), &mut files);
     let mut count = 0;
-    for file in files.iter().filter(|it| it.extension().is_some_and(|it| it == "rs")) {
-        let text = read(file);
+    for file in files_below(&Path::new(ROOT).join("src"), ".rs") {
+        let text = read(&file);
         for name in text.split("in_the_book(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             count += 1;
             let page = Path::new(ROOT).join("docs").join(name).with_extension("md");
@@ -141,12 +138,7 @@ fn the_address_of_the_book_is_said_once_and_agrees_with_its_settings() {
     let html = &settings["output"]["html"];
     let path = html["site-url"].as_str().unwrap();
     assert!(book.ends_with(path.trim_end_matches('/')), "{book} and {path}");
-    let mut files = Vec::new();
-    below(&Path::new(ROOT).join("src"), &mut files);
-    let naming: Vec<_> = files
-        .iter()
-        .filter(|it| it.extension().is_some_and(|it| it == "rs"))
-        .filter(|it| read(it).contains(&book))
-        .collect();
+    let files = files_below(&Path::new(ROOT).join("src"), ".rs");
+    let naming: Vec<_> = files.iter().filter(|it| read(it).contains(&book)).collect();
     assert_eq!(naming.len(), 1, "the address of the book stands in {naming:?}");
 }

@@ -5,21 +5,20 @@ mod built;
 mod commands;
 mod links;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+pub(crate) use commands::copy;
 
-use crate::fences;
+use std::fs;
+use std::path::Path;
+
+use crate::fences::{self, files_below};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Returns the pages below a directory by their paths in `docs`, with their text.
 fn pages() -> Vec<(String, String)> {
     let docs = Path::new(ROOT).join("docs");
-    let mut files = Vec::new();
-    below(&docs, &mut files);
-    let mut pages: Vec<(String, String)> = files
+    let mut pages: Vec<(String, String)> = files_below(&docs, ".md")
         .iter()
-        .filter(|path| path.extension().is_some_and(|it| it == "md"))
         .map(|path| (path.strip_prefix(&docs).unwrap().to_str().unwrap().replace('\\', "/"), read(path)))
         .collect();
     pages.sort();
@@ -32,13 +31,6 @@ fn written() -> Vec<(String, String)> {
     let mut pages = pages();
     pages.retain(|(name, _)| !name.starts_with("rules/"));
     pages
-}
-
-fn below(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { below(&path, found) } else { found.push(path) }
-    }
 }
 
 fn read(path: &Path) -> String {

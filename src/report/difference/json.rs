@@ -107,8 +107,7 @@ pub(in crate::report) struct WireChange<'a> {
     #[serde(default)]
     pub lost: bool,
     /// Which states know the cost: `both`, `after`, `before` or `neither`. Only `both` has a difference.
-    #[serde(default)]
-    pub known: Cow<'static, str>,
+    pub known: Option<Cow<'static, str>>,
 }
 
 /// A cost and its period: month, run or hour.
@@ -194,7 +193,7 @@ fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<Wir
         details: change.details.iter().map(differs).collect(),
         resource: json::resource(report, id),
         lost: change.is_lost(),
-        known: change.known.name().into(),
+        known: Some(change.known.name().into()),
     })
 }
 

@@ -200,7 +200,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(places: SavedLocations, catalog: Option<CatalogAge<'_>>) -> Builder {
+    fn new(places: SavedLocations, catalog: Option<CatalogAge>) -> Builder {
         let (sources, located) = places.build();
         // The currency in which its messages were written.
         let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
@@ -285,7 +285,7 @@ impl Builder {
         Some(id)
     }
 
-    fn finding(&mut self, it: WireFinding<'_>) {
+    fn finding(&mut self, it: WireFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
         let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
         let name = named_by(&it.address, &it.root).filter(|_| it.total.is_none());
@@ -307,7 +307,7 @@ impl Builder {
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
-        let counted = named(&CountedAs::ALL, CountedAs::name, &it.counted);
+        let counted = it.counted.as_deref().and_then(|name| named(&CountedAs::ALL, CountedAs::name, name));
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
             is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
@@ -345,9 +345,9 @@ impl Builder {
     /// Adds the machines and regions that were unknown or assumed.
     fn left_open(
         &mut self,
-        machines: Vec<WireUnknownMachine<'_>>,
-        assumed: Vec<WireUnknownMachine<'_>>,
-        skipped: Vec<WireSkipped<'_>>,
+        machines: Vec<WireUnknownMachine>,
+        assumed: Vec<WireUnknownMachine>,
+        skipped: Vec<WireSkipped>,
     ) {
         for it in machines {
             if let Some(span) = self.located.span(&it.path, it.line, 1) {
@@ -369,7 +369,7 @@ impl Builder {
         self.state.inventory.skipped.extend(skipped);
     }
 
-    fn unjudged(&mut self, all: Vec<NotJudged<'_>>, verdict: &str) {
+    fn unjudged(&mut self, all: Vec<NotJudged>, verdict: &str) {
         for it in all {
             let span = it.line.and_then(|line| self.located.span(&it.path, line, 1));
             let standing =
@@ -387,7 +387,7 @@ impl Builder {
         self.state.verdict = named(&Verdict::ALL, Verdict::name, verdict).unwrap_or_else(derived);
     }
 
-    fn undetermined(&mut self, it: UnknownEntry<'_>) {
+    fn undetermined(&mut self, it: UnknownEntry) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
         let resource = resource.or_else(|| self.about(&it.path, named_by(&it.address, &it.root), None, span));
@@ -415,7 +415,7 @@ fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
 
-fn mark_finding(places: &mut SavedLocations, it: &WireFinding<'_>) {
+fn mark_finding(places: &mut SavedLocations, it: &WireFinding) {
     places.mark(&it.path, it.line, it.column);
     for related in &it.related {
         places.mark(&related.path, related.line, 1);
@@ -475,7 +475,7 @@ fn gather(bill: &mut Bill) {
 }
 
 /// Returns a deployment in a saved report; none if its kind is unknown.
-fn run(it: WireRun<'_>) -> Option<DeploymentRun> {
+fn run(it: WireRun) -> Option<DeploymentRun> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
     let mut run = DeploymentRun::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
@@ -487,7 +487,7 @@ fn run(it: WireRun<'_>) -> Option<DeploymentRun> {
 
 impl Builder {
     /// Adds a resource with its cost, and with the facts that a comparison needs.
-    fn counted(&mut self, it: WireResource<'_>) {
+    fn counted(&mut self, it: WireResource) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let name = Name::new(&it.address, it.root.as_deref());
         let Some(id) = self.resource(name, &it.kind, &it.role, span, item(&it.price)) else { return };
@@ -515,7 +515,7 @@ fn item(it: &WirePrice) -> BillItem {
         per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(usd.into())),
         monthly: it.usd_per_month.map(Into::into),
         share: it.usd_in_sum.map(Into::into),
-        per: Period::from_name(&it.per).unwrap_or_default(),
+        per: it.per.as_deref().and_then(Period::from_name).unwrap_or_default(),
         amount: it.usd.or(it.usd_per_month).map(Into::into),
         hours: it.hours.map_or(0.0, |it| it.0),
         as_of: it.as_of.clone(),
@@ -527,7 +527,7 @@ fn item(it: &WirePrice) -> BillItem {
 }
 
 /// Sets the facts of a resource from a saved report.
-fn describe(resource: &mut Resource, it: WireResource<'_>, span: Span) {
+fn describe(resource: &mut Resource, it: WireResource, span: Span) {
     let facts = [
         (Key::Provider, it.provider),
         (Key::Region, it.region),
@@ -547,7 +547,8 @@ fn describe(resource: &mut Resource, it: WireResource<'_>, span: Span) {
         resource.labels.entries.insert("team".to_owned(), Fact::written((&*team).into(), span));
     }
     resource.run = it.run.as_deref().map(RunId::named);
-    resource.counted = named(&CountedAs::ALL, CountedAs::name, &it.counted).unwrap_or_default();
+    resource.counted =
+        named(&CountedAs::ALL, CountedAs::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
     resource.count = match (it.count.floor, it.count.unknown) {
         (Some(floor), _) => {
             let ceiling = it.count.ceiling.map_or(f64::INFINITY, |it| it.0);
@@ -632,7 +633,7 @@ impl DifferenceDocument<'_> {
         give_sums(&mut delta, &before.bill, &after.bill);
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
         let team =
-            |it: WireTeam<'_>| Team { name: it.team.map(Into::into), before: it.before.sum(0), after: it.after.sum(0) };
+            |it: WireTeam| Team { name: it.team.map(Into::into), before: it.before.sum(0), after: it.after.sum(0) };
         SavedComparison {
             before,
             after,
@@ -650,7 +651,7 @@ impl DifferenceDocument<'_> {
     }
 }
 
-fn change(it: WireChange<'_>, before: &mut Builder, after: &mut Builder) -> Option<ResourceCostChange> {
+fn change(it: WireChange, before: &mut Builder, after: &mut Builder) -> Option<ResourceCostChange> {
     const KINDS: [ChangeKind; 5] =
         [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
     let kind = named(&KINDS, ChangeKind::name, &it.change)?;
@@ -665,7 +666,7 @@ fn change(it: WireChange<'_>, before: &mut Builder, after: &mut Builder) -> Opti
     let (mut old, mut new) =
         (amount(it.usd_per_month_before, it.cost_before), amount(it.usd_per_month_after, it.cost_after));
     let lost = if it.lost { KnownSides::NoLongerKnown } else { KnownSides::Both };
-    let known = named(&KnownSides::ALL, KnownSides::name, &it.known).unwrap_or(lost);
+    let known = it.known.as_deref().and_then(|known| named(&KnownSides::ALL, KnownSides::name, known)).unwrap_or(lost);
     let is_removed = kind == ChangeKind::Removed;
     if let Some(saved) = &it.resource {
         let is_of_before = is_removed || known == KnownSides::NoLongerKnown && saved.price.usd.is_some();

@@ -36,13 +36,13 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>,
         Ok(Kind { version: Some(_), findings: Some(_), resources: Some(_), scorecard: Some(_) }) => {}
         _ => return Ok(None),
     }
-    let document: Document<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if document.version != VERSION {
         return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
     }
-    let is_planned = |it: &WireResource<'_>| {
+    let is_planned = |it: &WireResource| {
         it.role == BillingRole::Rented.name()
-            && (it.counted.is_empty() || it.counted == CountedAs::Deployed.name())
+            && it.counted.as_deref().is_none_or(|it| it == CountedAs::Deployed.name())
             && (it.demand.is_some() || it.accelerator.is_some())
     };
     let needs = document.resources.into_iter().filter(is_planned);

@@ -85,8 +85,7 @@ pub(in crate::report) struct WireFinding<'a> {
     /// `month`, `run` or `hour`.
     pub saves_per: Option<Cow<'static, str>>,
     /// `deployed` if the total contains the resource, otherwise the reason why it does not.
-    #[serde(default)]
-    pub counted: Cow<'static, str>,
+    pub counted: Option<Cow<'static, str>>,
     #[serde(default)]
     pub related: Vec<WireRelated<'a>>,
     /// Replacement lines that a reviewer can accept.
@@ -248,7 +247,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         saves_usd_per_month: it.saves.filter(|_| it.per == Period::Month).map(Into::into),
         saves_usd: it.saves.map(Into::into),
         saves_per: it.saves.map(|_| it.per.name().into()),
-        counted: decided.counted.name().into(),
+        counted: Some(decided.counted.name().into()),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
         fix: suggestion(report, it),
         edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),

@@ -278,8 +278,7 @@ pub(in crate::report) struct WirePrice {
     /// total.
     pub usd_in_sum: Option<WireBounds>,
     /// The period of `usd`: `month`, `run` or `hour`.
-    #[serde(default)]
-    pub per: Cow<'static, str>,
+    pub per: Option<Cow<'static, str>>,
     pub usd: Option<WireBounds>,
     /// The hours of one machine or pod in that period.
     pub hours: Option<WireNumber>,
@@ -319,7 +318,7 @@ impl WirePrice {
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
             usd_in_sum: item.and_then(|item| item.share).map(Into::into),
-            per: item.map_or(Period::Month, |item| item.per).name().into(),
+            per: Some(item.map_or(Period::Month, |item| item.per).name().into()),
             usd: item.and_then(|item| item.amount).map(Into::into),
             hours: item.filter(|item| item.per != Period::Hour).map(|item| WireNumber(item.hours)),
             hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| WireNumber(item.hours)),
@@ -401,8 +400,7 @@ pub(in crate::report) struct WireResource<'a> {
     pub address: Cow<'a, str>,
     pub root: Option<String>,
     pub run: Option<Cow<'a, str>>,
-    #[serde(default)]
-    pub counted: Cow<'static, str>,
+    pub counted: Option<Cow<'static, str>>,
     pub path: String,
     pub line: usize,
     pub kind: Cow<'a, str>,
@@ -503,7 +501,7 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
         address: Cow::Borrowed(&it.address),
         root: root(report, it),
         run: run(it).map(Into::into),
-        counted: it.counted.name().into(),
+        counted: Some(it.counted.name().into()),
         path: at.path,
         line: at.line,
         kind: Cow::Borrowed(&it.kind),

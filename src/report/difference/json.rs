@@ -1,8 +1,10 @@
 //! Writes a comparison as JSON.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
-use super::{Difference, ReviewCommit, of_month};
+use serde::{Deserialize, Serialize};
+
+use super::{Difference, of_month};
 use crate::pricing::{FactChange, ResourceCostChange};
 use crate::report::Team;
 use crate::report::formats::json;
@@ -10,117 +12,134 @@ use crate::report::formats::json::{WireBounds, WireFinding, finding};
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
 
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct DifferenceDocument<'a> {
     version: u32,
-    base: &'a str,
+    pub base: Cow<'a, str>,
     /// The address of the files of the later state.
-    url: Option<&'a str>,
-    notes: &'a [String],
-    cost: Cost,
-    changes: Vec<Changed<'a>>,
+    pub url: Option<Cow<'a, str>>,
+    #[serde(default)]
+    pub notes: Cow<'a, [String]>,
+    pub cost: WireCost,
+    pub changes: Vec<WireChange<'a>>,
     /// The commit of the later state.
-    runs: Vec<json::WireRun<'a>>,
-    teams: Vec<Paying<'a>>,
-    budgets: Vec<json::WireBudget<'a>>,
-    new: Vec<WireFinding<'a>>,
-    grown: Vec<WireFinding<'a>>,
-    unchanged: Vec<WireFinding<'a>>,
-    fixed: Vec<WireFinding<'a>>,
-    accepted: Vec<WireFinding<'a>>,
-    undetermined: Vec<json::UnknownEntry<'a>>,
-    unpriced: Vec<json::WireUnknownMachine<'a>>,
-    unknown_machines: Vec<json::WireUnknownMachine<'a>>,
-    assumed: Vec<json::WireUnknownMachine<'a>>,
-    skipped: Vec<json::WireSkipped<'a>>,
-    catalog: json::CatalogAge<'a>,
-    blocked: bool,
-    decided_by: &'a str,
+    #[serde(default)]
+    pub runs: Vec<json::WireRun<'a>>,
+    #[serde(default)]
+    pub teams: Vec<WireTeam<'a>>,
+    #[serde(default)]
+    pub budgets: Vec<json::WireBudget<'a>>,
+    pub new: Vec<WireFinding<'a>>,
+    #[serde(default)]
+    pub grown: Vec<WireFinding<'a>>,
+    pub unchanged: Vec<WireFinding<'a>>,
+    pub fixed: Vec<WireFinding<'a>>,
+    #[serde(default)]
+    pub accepted: Vec<WireFinding<'a>>,
+    #[serde(default)]
+    pub undetermined: Vec<json::UnknownEntry<'a>>,
+    #[serde(default)]
+    pub unpriced: Vec<json::WireUnknownMachine<'a>>,
+    #[serde(default)]
+    pub unknown_machines: Vec<json::WireUnknownMachine<'a>>,
+    #[serde(default)]
+    pub assumed: Vec<json::WireUnknownMachine<'a>>,
+    #[serde(default)]
+    pub skipped: Vec<json::WireSkipped<'a>>,
+    pub catalog: Option<json::CatalogAge<'a>>,
+    pub blocked: bool,
+    pub decided_by: Cow<'a, str>,
     /// `fail`, `not judged` or `pass`.
-    verdict: &'static str,
-    not_judged: Vec<NotJudged<'a>>,
+    #[serde(default)]
+    pub verdict: Cow<'static, str>,
+    #[serde(default)]
+    pub not_judged: Vec<NotJudged<'a>>,
+    #[serde(skip_deserializing)]
     coverage: Coverage<'a>,
 }
 
-#[derive(Serialize)]
-struct Paying<'a> {
-    team: Option<&'a str>,
-    before: json::WireAmountSum,
-    after: json::WireAmountSum,
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct WireTeam<'a> {
+    pub team: Option<Cow<'a, str>>,
+    pub before: json::WireAmountSum,
+    pub after: json::WireAmountSum,
 }
 
-#[derive(Serialize)]
-struct Differs<'a> {
-    what: &'a str,
-    before: &'a str,
-    after: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct WireDetail<'a> {
+    pub what: Cow<'a, str>,
+    pub before: Cow<'a, str>,
+    pub after: Cow<'a, str>,
 }
 
-#[derive(Serialize)]
-struct Cost {
-    rented: json::WireSumChange,
-    requested: json::WireSumChange,
-    combined: json::WireSumChange,
-    attached: json::WireSumChange,
-    unpriced_before: usize,
-    unpriced_after: usize,
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct WireCost {
+    pub rented: json::WireSumChange,
+    pub requested: json::WireSumChange,
+    pub combined: Option<json::WireSumChange>,
+    pub attached: Option<json::WireSumChange>,
+    pub unpriced_before: usize,
+    pub unpriced_after: usize,
     /// The part of `requested` after the change for pods that name no accelerator.
-    unnamed_after: json::Unnamed,
+    pub unnamed_after: Option<json::Unnamed>,
 }
 
-#[derive(Serialize)]
-struct Changed<'a> {
-    change: &'static str,
-    address: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct WireChange<'a> {
+    pub change: Cow<'static, str>,
+    pub address: Cow<'a, str>,
     /// The earlier address, if it differs.
-    address_before: Option<&'a str>,
-    run: Option<&'a str>,
-    kind: &'a str,
-    role: &'static str,
-    path: String,
-    line: usize,
-    usd_per_month_before: Option<WireBounds>,
-    usd_per_month_after: Option<WireBounds>,
-    cost_before: Option<Amount>,
-    cost_after: Option<Amount>,
-    details: Vec<Differs<'a>>,
+    pub address_before: Option<Cow<'a, str>>,
+    pub run: Option<Cow<'a, str>>,
+    pub kind: Cow<'a, str>,
+    pub role: Cow<'static, str>,
+    pub path: String,
+    pub line: usize,
+    pub usd_per_month_before: Option<WireBounds>,
+    pub usd_per_month_after: Option<WireBounds>,
+    pub cost_before: Option<WireAmount>,
+    pub cost_after: Option<WireAmount>,
+    #[serde(default)]
+    pub details: Vec<WireDetail<'a>>,
     /// The resource after the change, or before it if it was removed.
-    resource: Option<json::WireResource<'a>>,
+    pub resource: Option<json::WireResource<'a>>,
     /// True if the cost was known before and is unknown now. This is not a saving.
-    lost: bool,
+    #[serde(default)]
+    pub lost: bool,
     /// Which states know the cost: `both`, `after`, `before` or `neither`. Only `both` has a difference.
-    known: &'static str,
+    pub known: Option<Cow<'static, str>>,
 }
 
 /// A cost and its period: month, run or hour.
-#[derive(Serialize)]
-struct Amount {
-    per: &'static str,
-    usd: WireBounds,
+#[derive(Serialize, Deserialize)]
+pub(in crate::report) struct WireAmount {
+    pub per: Cow<'static, str>,
+    pub usd: WireBounds,
     /// True if the price is an estimate.
-    estimated: bool,
+    #[serde(default)]
+    pub estimated: bool,
 }
 
-impl From<super::Cost> for Amount {
-    fn from(cost: super::Cost) -> Amount {
-        Amount { per: cost.per.name(), usd: cost.range.into(), estimated: cost.is_estimated }
+impl From<super::Cost> for WireAmount {
+    fn from(cost: super::Cost) -> WireAmount {
+        WireAmount { per: cost.per.name().into(), usd: cost.range.into(), estimated: cost.is_estimated }
     }
 }
 
 pub(super) fn difference(it: &Difference) -> String {
-    json::print(&Document {
+    json::print(&DifferenceDocument {
         version: json::VERSION,
-        base: &it.base,
-        url: it.head.as_ref().map(ReviewCommit::url),
-        notes: &it.notes,
-        cost: Cost {
+        base: Cow::Borrowed(&it.base),
+        url: it.head.as_ref().map(|it| it.url().into()),
+        notes: Cow::Borrowed(&it.notes),
+        cost: WireCost {
             rented: (&it.delta.rented).into(),
             requested: (&it.delta.requested).into(),
-            combined: json::WireSumChange::without_parts(&it.delta.combined),
-            attached: (&it.delta.attached).into(),
+            combined: Some(json::WireSumChange::without_parts(&it.delta.combined)),
+            attached: Some((&it.delta.attached).into()),
             unpriced_before: it.before.bill.unpriced(),
             unpriced_after: it.after.bill.unpriced(),
-            unnamed_after: json::Unnamed::new(it.after.bill),
+            unnamed_after: Some(json::Unnamed::new(it.after.bill)),
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
         runs: json::runs(&it.after),
@@ -136,20 +155,20 @@ pub(super) fn difference(it: &Difference) -> String {
         unknown_machines: json::unknown_machines(&it.after),
         assumed: json::assumed(&it.after),
         skipped: json::skipped(&it.after),
-        catalog: json::catalog(&it.after),
+        catalog: Some(json::catalog(&it.after)),
         blocked: it.gate.blocked,
-        decided_by: &it.gate.setting,
-        verdict: it.after.verdict.name(),
+        decided_by: Cow::Borrowed(&it.gate.setting),
+        verdict: it.after.verdict.name().into(),
         not_judged: judged::wire(&it.after),
         coverage: coverage::wire(&it.after),
     })
 }
 
-fn paying(team: &Team) -> Paying<'_> {
-    Paying { team: team.name.as_deref(), before: (&team.before).into(), after: (&team.after).into() }
+fn paying(team: &Team) -> WireTeam<'_> {
+    WireTeam { team: team.name.as_deref().map(Into::into), before: (&team.before).into(), after: (&team.after).into() }
 }
 
-fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<Changed<'a>> {
+fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<WireChange<'a>> {
     let (before, after) = it.costs(change);
     let earlier = it.before.resource(change.before);
     let (report, id) = match change.after {
@@ -158,13 +177,13 @@ fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<Cha
     };
     let resource = report.resource(Some(id))?;
     let place = report.paths.locate(report.sources, resource.span);
-    Some(Changed {
-        change: change.kind.name(),
-        address: &resource.address,
-        address_before: earlier.map(|it| it.address.as_str()).filter(|address| *address != resource.address),
-        run: resource.run.as_ref().map(crate::inventory::RunId::as_str),
-        kind: &resource.kind,
-        role: resource.role.name(),
+    Some(WireChange {
+        change: change.kind.name().into(),
+        address: Cow::Borrowed(&resource.address),
+        address_before: earlier.map(|it| it.address.as_str()).filter(|it| *it != resource.address).map(Into::into),
+        run: resource.run.as_ref().map(|run| run.as_str().into()),
+        kind: Cow::Borrowed(&resource.kind),
+        role: resource.role.name().into(),
         path: place.path,
         line: place.line,
         usd_per_month_before: of_month(before).map(Into::into),
@@ -174,10 +193,14 @@ fn changed<'a>(it: &'a Difference, change: &'a ResourceCostChange) -> Option<Cha
         details: change.details.iter().map(differs).collect(),
         resource: json::resource(report, id),
         lost: change.is_lost(),
-        known: change.known.name(),
+        known: Some(change.known.name().into()),
     })
 }
 
-fn differs(detail: &FactChange) -> Differs<'_> {
-    Differs { what: &detail.what, before: &detail.before, after: &detail.after }
+fn differs(detail: &FactChange) -> WireDetail<'_> {
+    WireDetail {
+        what: Cow::Borrowed(&detail.what),
+        before: Cow::Borrowed(&detail.before),
+        after: Cow::Borrowed(&detail.after),
+    }
 }

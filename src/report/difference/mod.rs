@@ -2,7 +2,7 @@
 
 mod headline;
 mod html;
-mod json;
+pub(in crate::report) mod json;
 mod markdown;
 mod outputs;
 pub(super) mod render;

@@ -10,12 +10,19 @@ mod places;
 
 pub use needs::saved_needs;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use super::Team;
 use super::difference::GateResult;
+use super::difference::json::{DifferenceDocument, WireAmount, WireChange, WireTeam};
+use super::formats::json::{
+    self, Apart, CatalogAge, CheckDocument, UnknownEntry, WireBounds, WireFinding, WirePrice, WireResource, WireRun,
+    WireSkipped, WireUnknownMachine,
+};
+use super::views::judged::NotJudged;
 use super::{Difference, PriceSources, Report, ReviewCommit, ShownPaths};
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::compare::BudgetUsage;
@@ -33,10 +40,6 @@ use crate::pricing::{
 use crate::resolve::UnknownMachine;
 use crate::rules::{Confidence, Finding, Fix, Risk, RuleTotal, Rules, Safety, Undetermined};
 use crate::source::{Date, Edit, SourceFiles, Span};
-use document::{
-    CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedBounds, SavedCatalog, SavedChange, SavedFinding,
-    SavedMachine, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
-};
 use places::{Located, SavedLocations};
 
 /// A saved report.
@@ -90,8 +93,8 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         changes: Option<serde::de::IgnoredAny>,
     }
     let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is not a report of gpulint: {error}"))?;
-    if kind.version != super::formats::json::VERSION {
-        let ours = super::formats::json::VERSION;
+    if kind.version != json::VERSION {
+        let ours = json::VERSION;
         return Err(format!("its version is {}, and this gpulint reads version {ours}", kind.version));
     }
     let wrong = |error: serde_json::Error| error.to_string();
@@ -197,17 +200,17 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(places: SavedLocations, catalog: Option<SavedCatalog>) -> Builder {
+    fn new(places: SavedLocations, catalog: Option<CatalogAge>) -> Builder {
         let (sources, located) = places.build();
         // The currency in which its messages were written.
         let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
         let currency = currency.map_or(Currency::USD, |it| Currency::new(&it.code, it.per_usd));
         let mut bill = Bill::default();
         if let Some(it) = &catalog {
-            bill.oldest_row.clone_from(&it.oldest_row_used);
+            bill.oldest_row = it.oldest_row_used.as_deref().map(Into::into);
             bill.past_shelf_life = it.past_shelf_life.into();
         }
-        let catalog = catalog.map(|it| PriceSources { version: it.version, as_of: it.as_of }).unwrap_or_default();
+        let catalog = catalog.map(|it| PriceSources { version: it.version.into(), as_of: it.as_of.into() });
         let state = SavedState {
             sources,
             paths: ShownPaths::default(),
@@ -219,7 +222,7 @@ impl Builder {
             totals: Vec::new(),
             unknown_machines: Vec::new(),
             verdict: Verdict::default(),
-            catalog,
+            catalog: catalog.unwrap_or_default(),
             currency,
         };
         Builder {
@@ -282,21 +285,25 @@ impl Builder {
         Some(id)
     }
 
-    fn finding(&mut self, it: SavedFinding) {
+    fn finding(&mut self, it: WireFinding) {
         let Some(span) = self.located.span(&it.path, it.line, it.column) else { return };
         let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
         let name = named_by(&it.address, &it.root).filter(|_| it.total.is_none());
         let resource = resource.or_else(|| self.about(&it.path, name, it.kind.as_deref(), span));
         self.belongs(resource, it.run.as_deref());
         let related = it.related.into_iter();
-        let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message)));
+        let related = related.filter_map(|it| Some((self.located.span(&it.path, it.line, 1)?, it.message.into())));
         let edit = it.fix.and_then(|fix| {
             let span = self.located.lines(&fix.path, fix.first_line, fix.last_line)?;
             Some(Edit { span, replacement: fix.replacement })
         });
         let suppressed = it.suppressed.and_then(|by| {
             let span = self.located.span(&by.path, by.line, 1)?;
-            Some(Suppressed { reason: by.reason, until: by.until.and_then(|date| date.parse().ok()), span })
+            Some(Suppressed {
+                reason: by.reason.map(Into::into),
+                until: by.until.and_then(|date| date.parse().ok()),
+                span,
+            })
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
@@ -304,9 +311,9 @@ impl Builder {
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
             is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
-            rule: it.rule,
-            group: it.group,
-            layer: it.layer,
+            rule: it.rule.into(),
+            group: it.group.into(),
+            layer: it.layer.into(),
             level: Level::from_name(&it.level).unwrap_or(Level::Error),
             confidence: named(&Confidence::ALL, Confidence::name, &it.confidence).unwrap_or(Confidence::High),
             risk: named(&Risk::ALL, Risk::name, &it.risk).unwrap_or(Risk::High),
@@ -314,8 +321,8 @@ impl Builder {
             piece: None,
             total: it.total.map(Into::into),
             span,
-            message: it.message,
-            help: it.help,
+            message: it.message.into(),
+            help: it.help.map(Into::into),
             saves,
             per: it.saves_per.as_deref().and_then(Period::from_name).unwrap_or_default(),
             also: Vec::new(),
@@ -325,7 +332,7 @@ impl Builder {
                 safety,
                 wishes: Vec::new(),
                 follows: Vec::new(),
-                declined: it.fix_declined,
+                declined: it.fix_declined.map(Into::into),
             }),
             evidence: Vec::new(),
         };
@@ -336,10 +343,16 @@ impl Builder {
     }
 
     /// Adds the machines and regions that were unknown or assumed.
-    fn left_open(&mut self, machines: Vec<SavedMachine>, assumed: Vec<SavedMachine>, skipped: Vec<SavedSkipped>) {
+    fn left_open(
+        &mut self,
+        machines: Vec<WireUnknownMachine>,
+        assumed: Vec<WireUnknownMachine>,
+        skipped: Vec<WireSkipped>,
+    ) {
         for it in machines {
             if let Some(span) = self.located.span(&it.path, it.line, 1) {
-                let machine = UnknownMachine { address: it.address, run: String::new(), span, why: it.cause.into() };
+                let machine =
+                    UnknownMachine { address: it.address.into(), run: String::new(), span, why: it.cause.into() };
                 self.state.unknown_machines.push(machine);
             }
         }
@@ -356,7 +369,7 @@ impl Builder {
         self.state.inventory.skipped.extend(skipped);
     }
 
-    fn unjudged(&mut self, all: Vec<SavedUnjudged>, verdict: &str) {
+    fn unjudged(&mut self, all: Vec<NotJudged>, verdict: &str) {
         for it in all {
             let span = it.line.and_then(|line| self.located.span(&it.path, line, 1));
             let standing =
@@ -364,8 +377,8 @@ impl Builder {
             let unjudged = Unjudged::new(skip_kind(&it.kind), it.path, it.reason);
             self.state.inventory.unjudged.push(Unjudged {
                 span,
-                address: it.address,
-                cure: it.cure,
+                address: it.address.map(Into::into),
+                cure: it.cure.map(Into::into),
                 standing,
                 ..unjudged
             });
@@ -374,16 +387,22 @@ impl Builder {
         self.state.verdict = named(&Verdict::ALL, Verdict::name, verdict).unwrap_or_else(derived);
     }
 
-    fn undetermined(&mut self, it: SavedUnknown) {
+    fn undetermined(&mut self, it: UnknownEntry) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let resource = self.of_run(it.run.as_deref(), &it.path, it.address.as_deref());
         let resource = resource.or_else(|| self.about(&it.path, named_by(&it.address, &it.root), None, span));
         self.belongs(resource, it.run.as_deref());
-        self.state.undetermined.push(Undetermined { rule: it.rule, resource, piece: None, span, cause: it.cause });
+        self.state.undetermined.push(Undetermined {
+            rule: it.rule.into(),
+            resource,
+            piece: None,
+            span,
+            cause: it.cause.into(),
+        });
     }
 }
 
-fn named_by(address: &Option<String>, root: &Option<String>) -> Option<Name> {
+fn named_by(address: &Option<Cow<str>>, root: &Option<String>) -> Option<Name> {
     Some(Name::new(address.as_deref()?, root.as_deref()))
 }
 
@@ -396,7 +415,7 @@ fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
 
-fn mark_finding(places: &mut SavedLocations, it: &SavedFinding) {
+fn mark_finding(places: &mut SavedLocations, it: &WireFinding) {
     places.mark(&it.path, it.line, it.column);
     for related in &it.related {
         places.mark(&related.path, related.line, 1);
@@ -410,7 +429,7 @@ fn mark_finding(places: &mut SavedLocations, it: &SavedFinding) {
     }
 }
 
-impl CheckDocument {
+impl CheckDocument<'_> {
     fn read(self) -> SavedState {
         let mut places = SavedLocations::default();
         self.findings.iter().for_each(|it| mark_finding(&mut places, it));
@@ -428,7 +447,7 @@ impl CheckDocument {
         builder.left_open(self.unknown_machines, self.assumed, self.skipped);
         builder.unjudged(self.not_judged, &self.verdict);
         let mut state = builder.state;
-        state.totals = self.totals.into_iter().map(|it| (it.rule.clone(), it.into())).collect();
+        state.totals = self.totals.into_iter().map(|it| (it.rule.to_string(), it.into())).collect();
         let unpriced = self.bill.unpriced;
         state.bill.rented = self.bill.rented.sum(unpriced);
         state.bill.requested = self.bill.requested.sum(0);
@@ -443,7 +462,7 @@ impl CheckDocument {
     }
 }
 
-fn apart(it: SavedApart) -> Option<(CountedAs, ExcludedTotal)> {
+fn apart(it: Apart) -> Option<(CountedAs, ExcludedTotal)> {
     let counted = named(&CountedAs::ALL, CountedAs::name, &it.counted)?;
     let (rented, requested) = (it.rented.sum(it.unpriced), it.requested.sum(0));
     Some((counted, ExcludedTotal { resources: it.resources, rented, requested }))
@@ -456,7 +475,7 @@ fn gather(bill: &mut Bill) {
 }
 
 /// Returns a deployment in a saved report; none if its kind is unknown.
-fn run(it: SavedRun) -> Option<DeploymentRun> {
+fn run(it: WireRun) -> Option<DeploymentRun> {
     let kind = named(&RunKind::ALL, RunKind::name, &it.kind)?;
     let folder = if it.folder == "." { "" } else { &it.folder };
     let mut run = DeploymentRun::new(kind, folder, it.variant.as_deref()).reading(it.inputs);
@@ -468,12 +487,12 @@ fn run(it: SavedRun) -> Option<DeploymentRun> {
 
 impl Builder {
     /// Adds a resource with its cost, and with the facts that a comparison needs.
-    fn counted(&mut self, it: SavedResource) {
+    fn counted(&mut self, it: WireResource) {
         let Some(span) = self.located.span(&it.path, it.line, 1) else { return };
         let name = Name::new(&it.address, it.root.as_deref());
         let Some(id) = self.resource(name, &it.kind, &it.role, span, item(&it.price)) else { return };
         if let Some(run) = &it.run {
-            let keys = [Some(it.path.clone()), None].map(|path| (run.clone(), path, it.address.clone()));
+            let keys = [Some(it.path.clone()), None].map(|path| (run.to_string(), path, it.address.to_string()));
             for key in keys {
                 self.by_run.entry(key).or_insert(id);
             }
@@ -484,31 +503,31 @@ impl Builder {
 }
 
 /// Returns the price in a saved report.
-fn item(it: &SavedPrice) -> BillItem {
+fn item(it: &WirePrice) -> BillItem {
     let reason = || it.reason.clone().unwrap_or_default();
-    let status = match it.status.as_str() {
+    let status = match &*it.status {
         "priced" => Status::Priced,
         "estimated" => Status::Estimated(reason()),
         _ => Status::Unpriced(reason()),
     };
     BillItem {
         status,
-        per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(Money::from_usd(usd))),
+        per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(usd.into())),
         monthly: it.usd_per_month.map(Into::into),
         share: it.usd_in_sum.map(Into::into),
         per: it.per.as_deref().and_then(Period::from_name).unwrap_or_default(),
         amount: it.usd.or(it.usd_per_month).map(Into::into),
-        hours: it.hours.unwrap_or_default(),
+        hours: it.hours.map_or(0.0, |it| it.0),
         as_of: it.as_of.clone(),
         stale: it.stale.clone(),
-        starts: it.starts_per_month,
+        starts: it.starts_per_month.map(|it| it.0),
         is_unnamed: it.accelerator_unnamed,
         ..BillItem::default()
     }
 }
 
 /// Sets the facts of a resource from a saved report.
-fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
+fn describe(resource: &mut Resource, it: WireResource, span: Span) {
     let facts = [
         (Key::Provider, it.provider),
         (Key::Region, it.region),
@@ -522,18 +541,18 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
         }
     }
     if let Some(count) = it.accelerator_count {
-        resource.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count), span));
+        resource.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count.0), span));
     }
     if let Some(team) = it.team {
-        resource.labels.entries.insert("team".to_owned(), Fact::written(team.into(), span));
+        resource.labels.entries.insert("team".to_owned(), Fact::written((&*team).into(), span));
     }
     resource.run = it.run.as_deref().map(RunId::named);
     resource.counted =
         named(&CountedAs::ALL, CountedAs::name, it.counted.as_deref().unwrap_or_default()).unwrap_or_default();
     resource.count = match (it.count.floor, it.count.unknown) {
         (Some(floor), _) => {
-            let ceiling = it.count.ceiling.unwrap_or(f64::INFINITY);
-            Fact::written(Range::between(floor, it.count.expected, ceiling), span)
+            let ceiling = it.count.ceiling.map_or(f64::INFINITY, |it| it.0);
+            Fact::written(Range::between(floor.0, it.count.expected.map(|it| it.0), ceiling), span)
         }
         (None, why) => Fact::unknown(why.unwrap_or_default(), span),
     };
@@ -561,7 +580,7 @@ fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
     delta.combined.after.clone_from(&after.combined);
 }
 
-impl DifferenceDocument {
+impl DifferenceDocument<'_> {
     /// Returns a place before and after the change.
     fn places(&self) -> (SavedLocations, SavedLocations) {
         let (mut before, mut after) = (SavedLocations::default(), SavedLocations::default());
@@ -587,7 +606,7 @@ impl DifferenceDocument {
             let Some(span) = after.located.span(&it.path, it.line, 1) else { continue };
             let id = after.about(&it.path, Some(Name::new(&it.address, None)), None, span);
             if let Some(item) = id.and_then(|id| after.state.bill.items.get_mut(id.0)) {
-                item.status = Status::Unpriced(it.cause);
+                item.status = Status::Unpriced(it.cause.into());
             }
         }
         let (new, grown, unchanged) = (self.new.len(), self.grown.len(), self.unchanged.len());
@@ -613,7 +632,8 @@ impl DifferenceDocument {
         after.bill.set_unread(&after.inventory);
         give_sums(&mut delta, &before.bill, &after.bill);
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
-        let team = |it: SavedTeam| Team { name: it.team, before: it.before.sum(0), after: it.after.sum(0) };
+        let team =
+            |it: WireTeam| Team { name: it.team.map(Into::into), before: it.before.sum(0), after: it.after.sum(0) };
         SavedComparison {
             before,
             after,
@@ -623,19 +643,19 @@ impl DifferenceDocument {
             unchanged,
             teams: self.teams.into_iter().map(team).collect(),
             budgets: self.budgets.into_iter().map(Into::into).collect(),
-            base: self.base,
+            base: self.base.into(),
             head: self.url.as_deref().and_then(ReviewCommit::new),
-            notes: self.notes,
-            gate: GateResult { blocked: self.blocked, setting: self.decided_by },
+            notes: self.notes.into(),
+            gate: GateResult { blocked: self.blocked, setting: self.decided_by.into() },
         }
     }
 }
 
-fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<ResourceCostChange> {
+fn change(it: WireChange, before: &mut Builder, after: &mut Builder) -> Option<ResourceCostChange> {
     const KINDS: [ChangeKind; 5] =
         [ChangeKind::Added, ChangeKind::Removed, ChangeKind::Changed, ChangeKind::Moved, ChangeKind::Same];
     let kind = named(&KINDS, ChangeKind::name, &it.change)?;
-    let amount = |monthly: Option<SavedBounds>, cost: Option<SavedAmount>| {
+    let amount = |monthly: Option<WireBounds>, cost: Option<WireAmount>| {
         let per = cost.as_ref().and_then(|cost| Period::from_name(&cost.per)).unwrap_or_default();
         let is_estimated = cost.as_ref().is_some_and(|cost| cost.estimated);
         let status = if is_estimated { Status::Estimated(String::new()) } else { Status::default() };
@@ -670,6 +690,7 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
         describe(resource, saved, span);
     }
     let details = it.details.into_iter();
-    let details = details.map(|it| FactChange { what: it.what, before: it.before, after: it.after });
+    let details =
+        details.map(|it| FactChange { what: it.what.into(), before: it.before.into(), after: it.after.into() });
     Some(ResourceCostChange { before: earlier, after: later, kind, increase, details: details.collect(), known })
 }

@@ -6,67 +6,14 @@ use super::document::check;
 use crate::catalog::Money;
 use crate::inventory::{BillingRole, CountedAs};
 use crate::pricing::{CommitmentEligibility, HourlyOffers, Need, Rung, SteadyDemand};
-use crate::report::formats::json::VERSION;
+use crate::report::formats::json::{VERSION, WireDemand, WireNumber, WireOffer, WireResource, WireRung};
 
 #[derive(Deserialize)]
-struct Document {
+struct Document<'a> {
     version: u32,
-    resources: Vec<SavedResource>,
+    resources: Vec<WireResource<'a>>,
     #[serde(default)]
     not_judged: Vec<serde::de::IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct SavedResource {
-    address: String,
-    role: String,
-    #[serde(default)]
-    counted: Option<String>,
-    provider: Option<String>,
-    region: Option<String>,
-    machine: Option<String>,
-    accelerator: Option<String>,
-    accelerator_count: Option<f64>,
-    price: SavedPrice,
-    #[serde(default)]
-    demand: Option<SavedDemand>,
-}
-
-#[derive(Deserialize)]
-struct SavedPrice {
-    status: String,
-    reason: Option<String>,
-    stale: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct SavedDemand {
-    standing: String,
-    why: Option<String>,
-    always: f64,
-    average: Option<f64>,
-    /// Older reports do not contain this field.
-    #[serde(default)]
-    covered: f64,
-    most: Option<f64>,
-    sure: Vec<SavedRung>,
-    usd_per_hour: SavedOffered,
-}
-
-#[derive(Deserialize)]
-struct SavedRung {
-    machines: f64,
-    share: f64,
-}
-
-#[derive(Deserialize)]
-struct SavedOffered {
-    on_demand: Option<f64>,
-    spot: Option<f64>,
-    one_year: Option<f64>,
-    three_years: Option<f64>,
-    block: Option<f64>,
-    flex: Option<f64>,
 }
 
 /// The limit on machines. It is more than any customer rents, so a larger number is an error.
@@ -93,7 +40,7 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>,
     if document.version != VERSION {
         return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
     }
-    let is_planned = |it: &SavedResource| {
+    let is_planned = |it: &WireResource| {
         it.role == BillingRole::Rented.name()
             && it.counted.as_deref().is_none_or(|it| it == CountedAs::Deployed.name())
             && (it.demand.is_some() || it.accelerator.is_some())
@@ -103,7 +50,7 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>,
     Ok(Some((needs, document.not_judged.len())))
 }
 
-impl SavedResource {
+impl WireResource<'_> {
     fn read(self, from: &str) -> Result<Need, String> {
         let words = [&self.provider, &self.region, &self.machine, &self.accelerator];
         let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
@@ -113,13 +60,13 @@ impl SavedResource {
             None => unknown(NOT_TOLD),
         };
         Ok(Need {
-            address: self.address,
+            address: self.address.into_owned(),
             from: from.to_owned(),
             provider: self.provider.unwrap_or_default(),
             region: self.region.unwrap_or_default(),
             machine: self.machine.unwrap_or_default(),
             accelerator: self.accelerator.unwrap_or_default(),
-            accelerators: self.accelerator_count.unwrap_or(0.0),
+            accelerators: self.accelerator_count.map_or(0.0, |it| it.0),
             demand,
             stale: self.price.stale,
             estimate: self.price.reason.filter(|_| self.price.status == "estimated"),
@@ -146,16 +93,16 @@ fn unknown(why: &str) -> SteadyDemand {
     }
 }
 
-impl SavedDemand {
+impl WireDemand {
     fn read(self) -> Result<SteadyDemand, String> {
         let standing = CommitmentEligibility::from_name(&self.standing);
         let standing =
             standing.ok_or_else(|| "its plan contains values that this version of gpulint does not know".to_owned())?;
-        let number = |number: f64| match (0.0..=MOST_MACHINES).contains(&number) {
+        let number = |WireNumber(number)| match (0.0..=MOST_MACHINES).contains(&number) {
             true => Ok(number),
             false => Err(format!("{number} is not a valid number of machines")),
         };
-        let rung = |it: &SavedRung| Ok(Rung { machines: number(it.machines)?, share: it.share.clamp(0.0, 1.0) });
+        let rung = |it: &WireRung| Ok(Rung { machines: number(it.machines)?, share: it.share.0.clamp(0.0, 1.0) });
         Ok(SteadyDemand {
             standing,
             why: self.why,
@@ -169,9 +116,9 @@ impl SavedDemand {
     }
 }
 
-impl SavedOffered {
+impl WireOffer {
     fn read(&self) -> HourlyOffers {
-        let money = |usd: Option<f64>| usd.filter(|usd| *usd > 0.0 && *usd < 1e6).map(Money::from_usd);
+        let money = |usd: Option<WireNumber>| usd.filter(|usd| usd.0 > 0.0 && usd.0 < 1e6).map(Money::from);
         HourlyOffers {
             on_demand: money(self.on_demand),
             spot: money(self.spot),

@@ -49,7 +49,7 @@ fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKi
 }
 
 /// The coverage in JSON; `gpulint files` lists every file.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(in crate::report) struct Coverage<'a> {
     files_that_matter: usize,
     wholly_read: usize,

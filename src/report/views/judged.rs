@@ -1,9 +1,10 @@
 //! Lists files, blocks and resources that were not evaluated, as each format shows them next to its verdict.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::markup::{self, Markdown, markdown};
 use crate::inventory::{Unjudged, UnjudgedStatus};
@@ -103,17 +104,18 @@ fn lines(text: &mut Markdown, report: &Report, all: &[&Unjudged]) {
 }
 
 /// An entry of `not_judged` in JSON.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(in crate::report) struct NotJudged<'a> {
-    path: String,
-    line: Option<usize>,
+    pub path: String,
+    pub line: Option<usize>,
     /// The address of the resource or module call, if there is one.
-    address: Option<&'a str>,
+    pub address: Option<Cow<'a, str>>,
     /// The cause, for programs.
-    kind: &'static str,
-    reason: &'a str,
-    cure: Option<&'a str>,
-    standing: &'static str,
+    #[serde(default)]
+    pub kind: Cow<'static, str>,
+    pub reason: Cow<'a, str>,
+    pub cure: Option<Cow<'a, str>>,
+    pub standing: Cow<'static, str>,
 }
 
 pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
@@ -122,11 +124,11 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     let shown = |it: &'a Unjudged| NotJudged {
         path: report.paths.show(&it.path),
         line: line(report, it),
-        address: it.address.as_deref(),
-        kind: it.kind.name(),
-        reason: &it.reason,
-        cure: it.cure.as_deref(),
-        standing: it.standing.name(),
+        address: it.address.as_deref().map(Into::into),
+        kind: it.kind.name().into(),
+        reason: Cow::Borrowed(&it.reason),
+        cure: it.cure.as_deref().map(Into::into),
+        standing: it.standing.name().into(),
     };
     all.into_iter().map(shown).collect()
 }

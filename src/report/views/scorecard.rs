@@ -19,7 +19,7 @@ pub(in crate::report) struct ScorecardShare {
     are: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(in crate::report) struct Scorecard {
     #[serde(skip)]
     currency: Currency,

@@ -1,13 +1,13 @@
 //! The edits of a finding as whole lines, for the suggestion in a review.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
 use crate::rules::Finding;
 use crate::source::Span;
 
 /// A replacement of lines that a reviewer can accept with one click.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggestion {
     /// The path as in reports.
     pub path: String,

@@ -5,13 +5,10 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(in crate::report) use check::{CatalogAge, UnknownEntry, WireFinding, catalog, check, finding, undetermined};
+pub(in crate::report) use check::*;
 pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
-pub(in crate::report) use wire::{
-    Totals, Unnamed, WireAmountSum, WireBounds, WireBudget, WireNumber, WireOffer, WireRange, WireResource, WireRun,
-    WireSkipped, WireSumChange, WireUnknownMachine, assumed, resource, runs, skipped, unknown_machines, unpriced,
-};
+pub(in crate::report) use wire::*;
 
 use serde::Serialize;
 

@@ -1,6 +1,9 @@
-//! Defines JSON types that several documents share.
+//! Defines JSON types that several documents share. `saved` reads them back: a field that older reports do not contain
+//! is an `Option` or has a default, and fields that no reader needs are only written.
 
-use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::BudgetUsage;
@@ -10,12 +13,11 @@ use crate::inventory::{FactValue, Key, Resource, ResourceId};
 use crate::pricing::{self, BillItem, CostChange, CostSum, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
-use crate::resolve;
 use crate::rules;
 use crate::source::Span;
 
 /// A number that is written without a fraction if it has none.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 pub(in crate::report) struct WireNumber(pub(in crate::report) f64);
 
 impl WireNumber {
@@ -30,9 +32,9 @@ impl WireNumber {
 /// An estimate with its range.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct WireRange {
-    pub(in crate::report) floor: WireNumber,
-    pub(in crate::report) expected: WireNumber,
-    pub(in crate::report) ceiling: WireNumber,
+    pub floor: WireNumber,
+    pub expected: WireNumber,
+    pub ceiling: WireNumber,
 }
 
 impl From<SpeedRange> for WireRange {
@@ -67,60 +69,51 @@ impl From<Money> for WireNumber {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// A range of amounts. A missing maximum is null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(in crate::report) struct WireBounds {
-    pub(super) floor: WireNumber,
-    pub(super) expected: WireNumber,
-    pub(super) ceiling: WireNumber,
+    pub floor: Option<WireNumber>,
+    pub expected: Option<WireNumber>,
+    pub ceiling: Option<WireNumber>,
 }
 
 impl From<MoneyRange> for WireBounds {
     fn from(money: MoneyRange) -> Self {
-        WireBounds { floor: money.floor.into(), expected: money.expected.into(), ceiling: money.ceiling.into() }
-    }
-}
-
-impl From<inventory::Range> for WireBounds {
-    fn from(range: inventory::Range) -> Self {
-        WireBounds {
-            floor: WireNumber(range.floor),
-            expected: WireNumber(range.expected),
-            ceiling: WireNumber(range.ceiling),
-        }
+        let [floor, expected, ceiling] = [money.floor, money.expected, money.ceiling].map(|it| Some(it.into()));
+        WireBounds { floor, expected, ceiling }
     }
 }
 
 /// A sum of costs. If `whole` is false, the sum is a minimum, and its ends are not limits.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireAmountSum {
     #[serde(flatten)]
-    known: WireBounds,
-    whole: bool,
+    pub known: WireBounds,
+    pub whole: Option<bool>,
     /// True if there is no maximum. The ceiling then contains the expected cost of the parts without a limit.
-    unlimited: bool,
+    #[serde(default)]
+    pub unlimited: bool,
     /// Resources with an unknown cost. Files and blocks that were not evaluated are in `not_judged`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    open: Vec<Open>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<WireOpenPart>,
 }
 
 /// A resource with an unknown cost.
-#[derive(Debug, Serialize)]
-struct Open {
-    of: String,
-    cause: &'static str,
-    why: String,
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WireOpenPart {
+    pub of: String,
+    pub cause: Cow<'static, str>,
+    pub why: String,
 }
 
 impl From<&CostSum> for WireAmountSum {
     fn from(sum: &CostSum) -> Self {
         let open = sum.open().filter(|it| it.resource.is_some());
-        let open = open.map(|it| Open { of: it.of.to_string(), cause: it.cause.name(), why: it.why.to_string() });
-        WireAmountSum {
-            known: sum.minimum().into(),
-            whole: sum.is_whole(),
-            unlimited: sum.is_unlimited(),
-            open: open.collect(),
-        }
+        let open = open.map(|it| {
+            let (of, cause, why) = (it.of.to_string(), it.cause.name().into(), it.why.to_string());
+            WireOpenPart { of, cause, why }
+        });
+        WireAmountSum { open: open.collect(), ..WireAmountSum::without_parts(sum) }
     }
 }
 
@@ -129,7 +122,7 @@ impl WireAmountSum {
     pub(in crate::report) fn without_parts(sum: &CostSum) -> WireAmountSum {
         WireAmountSum {
             known: sum.minimum().into(),
-            whole: sum.is_whole(),
+            whole: Some(sum.is_whole()),
             unlimited: sum.is_unlimited(),
             open: Vec::new(),
         }
@@ -137,16 +130,16 @@ impl WireAmountSum {
 }
 
 /// A sum before and after a change.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireSumChange {
-    before: WireAmountSum,
-    after: WireAmountSum,
+    pub before: WireAmountSum,
+    pub after: WireAmountSum,
     /// The difference of the cost that both states know.
-    difference: WireBounds,
+    pub difference: Option<WireBounds>,
     /// The part of `after` whose cost was unknown before.
-    became_known: WireBounds,
+    pub became_known: Option<WireBounds>,
     /// The part of `before` whose cost is unknown after.
-    no_longer_known: WireBounds,
+    pub no_longer_known: Option<WireBounds>,
 }
 
 impl From<&CostChange> for WireSumChange {
@@ -154,9 +147,9 @@ impl From<&CostChange> for WireSumChange {
         WireSumChange {
             before: (&it.before).into(),
             after: (&it.after).into(),
-            difference: it.difference.into(),
-            became_known: it.became_known.into(),
-            no_longer_known: it.no_longer_known.into(),
+            difference: Some(it.difference.into()),
+            became_known: Some(it.became_known.into()),
+            no_longer_known: Some(it.no_longer_known.into()),
         }
     }
 }
@@ -245,60 +238,70 @@ pub(super) fn value(value: &FactValue) -> serde_json::Value {
     }
 }
 
-/// The number of machines or pods.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum WireCount {
-    Known {
-        #[serde(flatten)]
-        range: WireBounds,
-        origin: &'static str,
-    },
-    Unknown {
-        unknown: String,
-    },
+/// The number of machines or pods, or why it is unknown.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in crate::report) struct WireCount {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<WireNumber>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<WireNumber>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<WireNumber>,
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
 }
 
 impl WireCount {
     pub(super) fn new(count: &inventory::Fact<inventory::Range>) -> WireCount {
+        let unknown = |why: &str| WireCount { unknown: Some(why.to_owned()), ..WireCount::default() };
         match count {
             inventory::Fact::Known(known) => {
-                WireCount::Known { range: known.value.into(), origin: known.origin.name() }
+                let inventory::Range { floor, expected, ceiling } = known.value;
+                let [floor, expected, ceiling] = [floor, expected, ceiling].map(|it| Some(WireNumber(it)));
+                WireCount { floor, expected, ceiling, origin: Some(known.origin.name()), unknown: None }
             }
-            inventory::Fact::Unknown(unknown) => WireCount::Unknown { unknown: unknown.why.to_string() },
-            inventory::Fact::Absent => WireCount::Unknown { unknown: "no number is set".to_owned() },
+            inventory::Fact::Unknown(it) => unknown(&it.why),
+            inventory::Fact::Absent => unknown("no number is set"),
         }
     }
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct WirePrice {
-    pub(super) status: &'static str,
-    pub(super) reason: Option<String>,
-    pub(super) usd_per_hour: Option<WireNumber>,
-    pub(super) usd_per_month: Option<WireBounds>,
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WirePrice {
+    pub status: Cow<'static, str>,
+    pub reason: Option<String>,
+    pub usd_per_hour: Option<WireNumber>,
+    pub usd_per_month: Option<WireBounds>,
     /// The resource's share of the monthly total, in which each dollar counts once; missing if excluded from the
     /// total.
-    pub(super) usd_in_sum: Option<WireBounds>,
+    pub usd_in_sum: Option<WireBounds>,
     /// The period of `usd`: `month`, `run` or `hour`.
-    pub(super) per: &'static str,
-    pub(super) usd: Option<WireBounds>,
+    pub per: Option<Cow<'static, str>>,
+    pub usd: Option<WireBounds>,
     /// The hours of one machine or pod in that period.
-    pub(super) hours: Option<WireNumber>,
-    pub(super) hours_per_month: Option<WireNumber>,
-    pub(super) hours_because: Option<String>,
+    pub hours: Option<WireNumber>,
+    #[serde(skip_deserializing)]
+    hours_per_month: Option<WireNumber>,
+    #[serde(skip_deserializing)]
+    hours_because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) starts_per_month: Option<WireNumber>,
+    pub starts_per_month: Option<WireNumber>,
     /// Disks, billed separately.
-    pub(super) attached_usd_per_month: Option<WireBounds>,
+    #[serde(skip_deserializing)]
+    attached_usd_per_month: Option<WireBounds>,
     /// Accelerators that remain unusable next to a pod.
-    pub(super) stranded_accelerators: WireNumber,
-    pub(super) as_of: Option<String>,
-    pub(super) stale: Option<String>,
+    #[serde(skip_deserializing)]
+    stranded_accelerators: WireNumber,
+    pub as_of: Option<String>,
+    pub stale: Option<String>,
     /// True if no accelerator type is named. The expected cost is then the lowest possible one.
-    pub(super) accelerator_unnamed: bool,
+    #[serde(default)]
+    pub accelerator_unnamed: bool,
     /// Costs that this price leaves out.
-    pub(super) not_included: Vec<String>,
+    #[serde(skip_deserializing)]
+    not_included: Vec<String>,
 }
 
 impl WirePrice {
@@ -310,12 +313,12 @@ impl WirePrice {
             Some(Status::Unasked) | None => ("unpriced", Some("gpulint looked up no price".to_owned())),
         };
         WirePrice {
-            status,
+            status: status.into(),
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
             usd_in_sum: item.and_then(|item| item.share).map(Into::into),
-            per: item.map_or(Period::Month, |item| item.per).name(),
+            per: Some(item.map_or(Period::Month, |item| item.per).name().into()),
             usd: item.and_then(|item| item.amount).map(Into::into),
             hours: item.filter(|item| item.per != Period::Hour).map(|item| WireNumber(item.hours)),
             hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| WireNumber(item.hours)),
@@ -336,113 +339,115 @@ fn not_included(item: &BillItem) -> Vec<String> {
     item.licence.iter().cloned().chain(disks).collect()
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireSkipped<'a> {
-    path: String,
+    pub path: String,
     /// The cause, in the form for programs.
-    kind: &'static str,
-    reason: &'a str,
+    #[serde(default)]
+    pub kind: Cow<'static, str>,
+    pub reason: Cow<'a, str>,
 }
 
 pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<WireSkipped<'a>> {
     let shown = |it: &'a inventory::SkippedFile| WireSkipped {
         path: report.paths.show(&it.path),
-        kind: it.kind.name(),
-        reason: &it.reason,
+        kind: it.kind.name().into(),
+        reason: Cow::Borrowed(&it.reason),
     };
     report.inventory.skipped.iter().map(shown).collect()
 }
 
 /// A machine that may have accelerators.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireUnknownMachine<'a> {
-    address: &'a str,
-    path: String,
-    line: usize,
-    cause: &'a str,
+    pub address: Cow<'a, str>,
+    pub path: String,
+    pub line: usize,
+    pub cause: Cow<'a, str>,
+}
+
+impl<'a> WireUnknownMachine<'a> {
+    fn new(report: &Report, (address, span, cause): (&'a str, Span, &'a str)) -> WireUnknownMachine<'a> {
+        let at = report.paths.locate(report.sources, span);
+        WireUnknownMachine { address: address.into(), path: at.path, line: at.line, cause: cause.into() }
+    }
 }
 
 pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
-    let shown = |it: &'a resolve::UnknownMachine| {
-        let at = report.paths.locate(report.sources, it.span);
-        WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause: &it.why }
-    };
-    report.unknown_machines.iter().map(shown).collect()
+    let all = report.unknown_machines.iter().map(|it| (it.address.as_str(), it.span, &*it.why));
+    all.map(|it| WireUnknownMachine::new(report, it)).collect()
 }
 
 /// Returns resources without a price, and why.
 pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
     let resources = report.inventory.resources.iter().zip(&report.bill.items);
-    let shown = |(it, item): (&'a Resource, &'a BillItem)| {
-        let Status::Unpriced(cause) = &item.status else { return None };
-        let at = report.paths.locate(report.sources, it.span);
-        Some(WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause })
-    };
-    resources.filter_map(shown).collect()
+    let all = resources.filter_map(|(it, item)| match &item.status {
+        Status::Unpriced(cause) => Some((it.address.as_str(), it.span, cause.as_str())),
+        _ => None,
+    });
+    all.map(|it| WireUnknownMachine::new(report, it)).collect()
 }
 
 /// Returns resources whose region is taken from a setting.
 pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<WireUnknownMachine<'a>> {
-    let shown = |(it, cause): (&'a Resource, &'a str)| {
-        let at = report.paths.locate(report.sources, it.span);
-        WireUnknownMachine { address: &it.address, path: at.path, line: at.line, cause }
-    };
-    report.assumed().map(shown).collect()
+    let all = report.assumed().map(|(it, cause)| (it.address.as_str(), it.span, cause));
+    all.map(|it| WireUnknownMachine::new(report, it)).collect()
 }
 
 /// A resource with its cost, and the values that a later comparison needs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireResource<'a> {
-    address: &'a str,
-    root: Option<String>,
-    run: Option<&'a str>,
-    counted: &'static str,
-    path: String,
-    line: usize,
-    kind: &'a str,
-    role: &'static str,
-    provider: Option<String>,
-    region: Option<String>,
-    machine: Option<String>,
-    accelerator: Option<String>,
-    accelerator_count: Option<WireNumber>,
-    purchase: Option<String>,
-    team: Option<&'a str>,
-    count: WireCount,
-    price: WirePrice,
+    pub address: Cow<'a, str>,
+    pub root: Option<String>,
+    pub run: Option<Cow<'a, str>>,
+    pub counted: Option<Cow<'static, str>>,
+    pub path: String,
+    pub line: usize,
+    pub kind: Cow<'a, str>,
+    pub role: Cow<'static, str>,
+    pub provider: Option<String>,
+    pub region: Option<String>,
+    pub machine: Option<String>,
+    pub accelerator: Option<String>,
+    pub accelerator_count: Option<WireNumber>,
+    pub purchase: Option<String>,
+    pub team: Option<Cow<'a, str>>,
+    pub count: WireCount,
+    pub price: WirePrice,
     /// The values that a purchase plan needs, for provisioned machines in the total.
     #[serde(skip_serializing_if = "Option::is_none")]
-    demand: Option<WireDemand>,
+    pub demand: Option<WireDemand>,
 }
 
 /// The needed machines, and their price.
-#[derive(Debug, Serialize)]
-struct WireDemand {
-    standing: &'static str,
-    why: Option<String>,
-    always: WireNumber,
-    average: Option<WireNumber>,
-    covered: WireNumber,
-    most: Option<WireNumber>,
-    sure: Vec<Rung>,
-    usd_per_hour: WireOffer,
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WireDemand {
+    pub standing: Cow<'static, str>,
+    pub why: Option<String>,
+    pub always: WireNumber,
+    pub average: Option<WireNumber>,
+    #[serde(default)]
+    pub covered: WireNumber,
+    pub most: Option<WireNumber>,
+    pub sure: Vec<WireRung>,
+    pub usd_per_hour: WireOffer,
 }
 
 /// The number of machines that always run in this share of the hours.
-#[derive(Debug, Serialize)]
-struct Rung {
-    machines: WireNumber,
-    share: WireNumber,
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WireRung {
+    pub machines: WireNumber,
+    pub share: WireNumber,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireOffer {
-    on_demand: Option<WireNumber>,
-    spot: Option<WireNumber>,
-    one_year: Option<WireNumber>,
-    three_years: Option<WireNumber>,
-    block: Option<WireNumber>,
-    flex: Option<WireNumber>,
+    pub on_demand: Option<WireNumber>,
+    pub spot: Option<WireNumber>,
+    pub one_year: Option<WireNumber>,
+    pub three_years: Option<WireNumber>,
+    pub block: Option<WireNumber>,
+    pub flex: Option<WireNumber>,
 }
 
 impl From<pricing::HourlyOffers> for WireOffer {
@@ -461,9 +466,10 @@ impl From<pricing::HourlyOffers> for WireOffer {
 
 impl From<pricing::SteadyDemand> for WireDemand {
     fn from(it: pricing::SteadyDemand) -> WireDemand {
-        let rung = |rung: &pricing::Rung| Rung { machines: WireNumber(rung.machines), share: WireNumber(rung.share) };
+        let rung =
+            |rung: &pricing::Rung| WireRung { machines: WireNumber(rung.machines), share: WireNumber(rung.share) };
         WireDemand {
-            standing: it.standing.name(),
+            standing: it.standing.name().into(),
             why: it.why,
             always: WireNumber(it.always),
             average: it.average.map(WireNumber),
@@ -492,21 +498,21 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
     let at = report.paths.locate(report.sources, it.span);
     let text = |key| it.fact(key).value().map(ToString::to_string);
     Some(WireResource {
-        address: &it.address,
+        address: Cow::Borrowed(&it.address),
         root: root(report, it),
-        run: run(it),
-        counted: it.counted.name(),
+        run: run(it).map(Into::into),
+        counted: Some(it.counted.name().into()),
         path: at.path,
         line: at.line,
-        kind: &it.kind,
-        role: it.role.name(),
+        kind: Cow::Borrowed(&it.kind),
+        role: it.role.name().into(),
         provider: text(Key::Provider),
         region: text(Key::Region),
         machine: text(Key::Machine),
         accelerator: text(Key::Accelerator),
         accelerator_count: it.number(Key::AcceleratorCount).map(WireNumber),
         purchase: text(Key::Purchase),
-        team: team(it),
+        team: team(it).map(Into::into),
         count: WireCount::new(&it.count),
         price: WirePrice::new(report.bill.items.get(id.0)),
         demand: None,
@@ -524,30 +530,34 @@ pub(super) fn run(resource: &Resource) -> Option<&str> {
 }
 
 /// A deployment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireRun<'a> {
-    id: &'a str,
-    kind: &'static str,
-    name: String,
-    folder: String,
-    variant: Option<&'a str>,
+    pub id: Cow<'a, str>,
+    pub kind: Cow<'static, str>,
+    pub name: String,
+    pub folder: String,
+    pub variant: Option<Cow<'a, str>>,
+    #[serde(skip_deserializing)]
     target: Option<WireFact>,
-    counted: &'static str,
-    inputs: Vec<String>,
+    pub counted: Cow<'static, str>,
+    #[serde(default)]
+    pub inputs: Vec<String>,
+    #[serde(skip_deserializing)]
     uses: Vec<&'a str>,
+    #[serde(skip_deserializing)]
     used_by: Vec<&'a str>,
 }
 
 pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<WireRun<'a>> {
     let ids = |all: &'a [inventory::RunId]| all.iter().map(inventory::RunId::as_str).collect();
     let shown = |run: &'a inventory::DeploymentRun| WireRun {
-        id: run.id.as_str(),
-        kind: run.kind.name(),
+        id: run.id.as_str().into(),
+        kind: run.kind.name().into(),
         name: report.name_of(run),
         folder: report.paths.show_directory(&run.folder),
-        variant: run.variant.as_deref(),
+        variant: run.variant.as_deref().map(Into::into),
         target: WireFact::new(report, &run.target),
-        counted: run.counted.name(),
+        counted: run.counted.name().into(),
         inputs: run.inputs.iter().map(|path| report.paths.show(path)).collect(),
         uses: ids(&run.uses),
         used_by: ids(&run.used_by),
@@ -568,73 +578,75 @@ pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<WireVer
 }
 
 /// A budget with its current total.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireBudget<'a> {
-    rule: &'a str,
-    name: &'a str,
-    limit_usd: Option<WireNumber>,
-    before_usd: Option<WireNumber>,
-    after_usd: WireNumber,
-    hours_per_month: WireNumber,
+    pub rule: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub limit_usd: Option<WireNumber>,
+    pub before_usd: Option<WireNumber>,
+    pub after_usd: WireNumber,
+    pub hours_per_month: Option<WireNumber>,
 }
 
 impl<'a> WireBudget<'a> {
     pub(in crate::report) fn new(it: &'a BudgetUsage) -> WireBudget<'a> {
         WireBudget {
-            rule: &it.rule,
-            name: &it.name,
+            rule: Cow::Borrowed(&it.rule),
+            name: Cow::Borrowed(&it.name),
             limit_usd: it.limit.map(Into::into),
             before_usd: it.before.map(Into::into),
             after_usd: it.after.into(),
-            hours_per_month: WireNumber(it.hours),
+            hours_per_month: Some(WireNumber(it.hours)),
         }
     }
 }
 
 /// A total that a rule checks.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct WireTotal<'a> {
-    rule: &'a str,
-    name: &'a str,
-    amount_usd: Option<WireNumber>,
-    limit_usd: Option<WireNumber>,
-    hours_per_month: WireNumber,
+    pub rule: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub amount_usd: Option<WireNumber>,
+    pub limit_usd: Option<WireNumber>,
+    pub hours_per_month: Option<WireNumber>,
 }
 
 impl<'a> WireTotal<'a> {
     pub(in crate::report) fn new(rule: &'a str, it: &'a rules::RuleTotal) -> WireTotal<'a> {
         WireTotal {
-            rule,
-            name: &it.name,
+            rule: rule.into(),
+            name: Cow::Borrowed(&it.name),
             amount_usd: it.amount.map(Into::into),
             limit_usd: it.limit.map(Into::into),
-            hours_per_month: WireNumber(it.hours),
+            hours_per_month: Some(WireNumber(it.hours)),
         }
     }
 }
 
 /// A total of the bill.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct Totals {
-    rented: WireAmountSum,
-    requested: WireAmountSum,
+    pub rented: WireAmountSum,
+    pub requested: WireAmountSum,
     /// Machines and pods, with each dollar counted once.
-    combined: WireAmountSum,
+    pub combined: Option<WireAmountSum>,
     /// Disks of provisioned machines.
-    attached: WireAmountSum,
-    unpriced: usize,
+    pub attached: Option<WireAmountSum>,
+    pub unpriced: usize,
     /// The part of `requested` for pods that name no accelerator.
-    unnamed: Unnamed,
+    pub unnamed: Option<Unnamed>,
     /// The cost that is based on outdated prices.
-    stale: usize,
+    #[serde(default)]
+    pub stale: usize,
     /// The cost that is excluded from the total, by reason.
-    apart: Vec<Apart>,
+    #[serde(default)]
+    pub apart: Vec<Apart>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::report) struct Unnamed {
-    resources: usize,
-    usd: WireBounds,
+    pub resources: usize,
+    pub usd: WireBounds,
 }
 
 impl Unnamed {
@@ -643,19 +655,20 @@ impl Unnamed {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct Apart {
-    counted: &'static str,
-    resources: usize,
-    rented: WireAmountSum,
-    requested: WireAmountSum,
-    unpriced: usize,
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct Apart {
+    pub counted: Cow<'static, str>,
+    pub resources: usize,
+    pub rented: WireAmountSum,
+    pub requested: WireAmountSum,
+    #[serde(default)]
+    pub unpriced: usize,
 }
 
 impl Apart {
     fn new((counted, sum): (&inventory::CountedAs, &pricing::ExcludedTotal)) -> Apart {
         Apart {
-            counted: counted.name(),
+            counted: counted.name().into(),
             resources: sum.resources,
             rented: (&sum.rented).into(),
             requested: (&sum.requested).into(),
@@ -670,10 +683,10 @@ impl Totals {
         Totals {
             rented: (&bill.rented).into(),
             requested: (&bill.requested).into(),
-            combined: WireAmountSum::without_parts(&bill.combined),
-            attached: (&bill.attached).into(),
+            combined: Some(WireAmountSum::without_parts(&bill.combined)),
+            attached: Some((&bill.attached).into()),
             unpriced: bill.unpriced(),
-            unnamed: Unnamed::new(bill),
+            unnamed: Some(Unnamed::new(bill)),
             stale: bill.stale,
             apart: bill.apart.iter().map(Apart::new).collect(),
         }

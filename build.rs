@@ -12,6 +12,8 @@ mod models;
 mod pages;
 #[path = "build/rows.rs"]
 mod rows;
+#[path = "src/source/csv.rs"]
+mod source;
 
 use std::error::Error;
 use std::fs;
@@ -42,7 +44,8 @@ const OTHER: &[&str] = &["models"];
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["pricing", "tests/catalog", "src/catalog", "src/terraform/rows/like.rs", "build", "build.rs"] {
+    let watched = "pricing tests/catalog src/catalog src/source/csv.rs src/terraform/rows/like.rs build build.rs";
+    for watched in watched.split(' ') {
         println!("cargo::rerun-if-changed={watched}");
     }
     models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;

@@ -19,7 +19,7 @@ use names::ModelName;
 /// Writes `MODELS` and `KEYS`. Keys are sorted, each with its matching rows, the most probable first.
 pub fn write(table: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     let text = fs::read_to_string(table)?;
-    let mut records = super::format::records(&text);
+    let mut records = crate::source::csv_records(&text);
     let header = records.next().ok_or("pricing/models.csv is empty")?.1?;
     let places = model::columns(&header)?;
     let mut models = Vec::new();

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use like::TypeRows;
 
-use crate::format::records;
+use crate::source::csv_records;
 
 /// Tables that are one file each, with the name of the output.
 const WHOLE: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
 /// Returns the words by which files name accelerators, such as `h100`.
 fn words_of_chips(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let rows: Vec<_> = records(&text).map(|(_, cells)| cells).collect::<Result<_, _>>()?;
+    let rows: Vec<_> = csv_records(&text).map(|(_, cells)| cells).collect::<Result<_, _>>()?;
     let column = rows.first().and_then(|header| header.iter().position(|name| name == "word"));
     let cells = rows.into_iter().skip(1).filter_map(|mut row| Some(row.swap_remove(column?)));
     Ok(cells.filter(|word| !word.is_empty()).collect())

@@ -4,6 +4,8 @@
 //! order of their key columns. The build script includes this file to create the embedded block. The library uses it
 //! for tables that are read at run time.
 
+use crate::source::csv_records;
+
 /// The type of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
@@ -518,7 +520,7 @@ struct Row {
 
 fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> Result<(), TableError> {
     let error = |line: usize, message: String| TableError { path: file.path.to_owned(), line, message };
-    let mut records = records(file.text);
+    let mut records = csv_records(file.text);
     let header = match records.next() {
         Some((line, Ok(header))) => (line, header),
         Some((line, Err(message))) => return Err(error(line, message)),
@@ -646,55 +648,4 @@ pub(super) fn millionths(text: &str) -> Option<i64> {
         value = value.checked_add(1)?;
     }
     Some(if negative { -value } else { value })
-}
-
-/// Returns the records of a CSV text, each with its line number. Cells can be quoted, with `""` for a quote. Blank
-/// lines and lines that begin with `#` are skipped.
-pub fn records(text: &str) -> impl Iterator<Item = (usize, Result<Vec<String>, String>)> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().enumerate().filter_map(|(index, line)| {
-        let blank = line.trim().is_empty() || line.starts_with('#');
-        (!blank).then(|| (index + 1, cells(line)))
-    })
-}
-
-fn cells(line: &str) -> Result<Vec<String>, String> {
-    let mut cells = Vec::new();
-    let mut rest = line;
-    loop {
-        if let Some(quoted) = rest.strip_prefix('"') {
-            let mut cell = String::new();
-            let mut after = quoted;
-            loop {
-                let (part, tail) = after.split_once('"').ok_or("a quoted cell is not closed on its line")?;
-                cell.push_str(part);
-                match tail.strip_prefix('"') {
-                    Some(tail) => {
-                        cell.push('"');
-                        after = tail;
-                    }
-                    None => {
-                        after = tail;
-                        break;
-                    }
-                }
-            }
-            cells.push(cell);
-            if after.is_empty() {
-                return Ok(cells);
-            }
-            rest = after.strip_prefix(',').ok_or("characters follow a quoted cell")?;
-        } else {
-            match rest.split_once(',') {
-                Some((cell, tail)) => {
-                    cells.push(cell.trim().to_owned());
-                    rest = tail;
-                }
-                None => {
-                    cells.push(rest.trim().to_owned());
-                    return Ok(cells);
-                }
-            }
-        }
-    }
 }

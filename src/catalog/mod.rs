@@ -42,7 +42,7 @@ pub use apis::Hosted;
 pub use book::is_an_hour;
 pub use clouds::{AWS, AZURE, GCP};
 pub use disk::{DiskPrice, Meter};
-pub use format::{CsvFile, TableError, records};
+pub use format::{CsvFile, TableError};
 pub use hardware::AcceleratorHardware;
 pub use machine::{CatalogMachine, Host, Recognized};
 pub use model::{Modality, Model};

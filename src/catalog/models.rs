@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Catalog;
-use super::format::{TableError, records};
+use super::format::TableError;
 use super::model::{self, Modality, Model};
 use super::model_config;
 use super::names::{ModelName, UNCLEAR};
 use super::precision::Precision;
+use crate::source::csv_records;
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
@@ -87,7 +88,7 @@ impl Models {
     pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
         let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
         let mut places = None;
-        for (line, record) in records(text) {
+        for (line, record) in csv_records(text) {
             let record = record.map_err(|message| error(line, message))?;
             let Some(places) = &places else {
                 places = Some(model::columns(&record).map_err(|message| error(line, message))?);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::Catalog;
 use super::book::{self, Export};
-use super::format::{TableError, millionths, records};
+use super::format::{TableError, millionths};
 use super::machine::CatalogMachine;
 use super::money::Money;
 use super::table::covers;
+use crate::source::csv_records;
 
 /// Custom prices of a user: from a contract, or for own hardware.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +48,7 @@ impl OwnPrices {
         catalog: &Catalog,
     ) -> Result<Self, TableError> {
         let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
-        let mut records = records(text);
+        let mut records = csv_records(text);
         let header = match records.next() {
             Some((line, header)) => header.map_err(|message| error(line, message))?,
             None => return Err(error(1, "the file is empty, and needs a header".into())),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
-use crate::catalog::{TableError, records};
+use crate::catalog::TableError;
+use crate::source::csv_records;
 
 pub(super) struct CaseRow<'t> {
     cells: HashMap<&'t str, &'t str>,
@@ -29,7 +30,7 @@ pub(super) fn answers<A: Display>(
     let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
     let mut header: Option<Vec<String>> = None;
     let mut lines = String::new();
-    for (line, record) in records(text) {
+    for (line, record) in csv_records(text) {
         let record = record.map_err(|message| error(line, message))?;
         let Some(header) = &header else {
             if let Some(missing) = needed.iter().find(|name| !record.iter().any(|cell| cell == *name)) {

@@ -1,9 +1,8 @@
 //! Reads files of rows: their places and errors.
 
-use crate::catalog::records;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Inventory;
-use crate::source::Span;
+use crate::source::{Span, csv_records};
 
 /// An error in a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub(super) fn read_rows<Columns, Row>(
             format!("the first line is not `{header}`, so this version of gpulint cannot read the file"),
         ));
     }
-    let mut lines = records(text);
+    let mut lines = csv_records(text);
     let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
     let heading = heading.map_err(|why| at(line, why))?;
     let columns = columns(&heading).map_err(|why| at(line, why))?;

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub use super::lines::UsageError;
 use super::lines::read_rows;
 use crate::diagnostic::nearest;
-use crate::source::Date;
+use crate::source::{Date, csv_cell};
 
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint usage 1";
@@ -79,7 +79,7 @@ macro_rules! columns {
 
             fn cells(&self) -> Vec<String> {
                 vec![
-                    $(quoted(&self.$text),)+
+                    $(csv_cell(&self.$text.chars().take(LONGEST).collect::<String>()),)+
                     self.from.to_string(),
                     self.to.to_string(),
                     $(self.$number.map(written).unwrap_or_default(),)+
@@ -247,14 +247,6 @@ fn written(value: f64) -> String {
     };
     let text = format!("{:.*}", usize::try_from(scale.max(0)).unwrap_or(0), rounded);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-fn quoted(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
-    match plain.contains([',', '"']) || plain.starts_with('#') {
-        true => format!("\"{}\"", plain.replace('"', "\"\"")),
-        false => plain,
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
 
 use serde_json::Value;
 
-use crate::catalog::{AWS, Catalog, Money, records};
+use crate::catalog::{AWS, Catalog, Money};
 use crate::http::{Credential, Error, HttpClient, HttpMethod, HttpRequest};
-use crate::source::Date;
+use crate::source::{Date, csv_records};
 
 use super::access::{Access, FetchedPrices, PriceSource, malformed};
 use super::guard::Rejected;
@@ -147,7 +147,7 @@ impl Region {
             if self.complete && !line.contains("Instance Hour") && !line.contains("Reserved") {
                 continue;
             }
-            let Some((_, Ok(cells))) = records(&line).next() else { continue };
+            let Some((_, Ok(cells))) = csv_records(&line).next() else { continue };
             self.record(catalog, region, cells);
         }
         Err(IoError::new(ErrorKind::InvalidData, "the list is too long"))

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{CatalogMachine, Money, records};
+use crate::catalog::{CatalogMachine, Money};
+use crate::source::{csv_cell, csv_records};
 
 /// The rows of one provider, by machine and region.
 pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
@@ -132,7 +133,7 @@ pub(super) fn read(text: &str) -> Vec<PriceRow> {
 
 /// Reads a table with a column `provider`, and returns the provider of each row. It is blank if the column is missing.
 pub(super) fn read_with_provider(text: &str) -> Vec<(String, PriceRow)> {
-    let mut records = records(text);
+    let mut records = csv_records(text);
     let Some((_, Ok(header))) = records.next() else { return Vec::new() };
     let mut rows = Vec::new();
     for (_, record) in records {
@@ -155,7 +156,7 @@ pub(super) fn read_with_provider(text: &str) -> Vec<(String, PriceRow)> {
 pub(super) fn text(rows: &[PriceRow]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for row in rows {
-        let cells: Vec<String> = row.cells().iter().map(|cell| quoted(cell)).collect();
+        let cells: Vec<String> = row.cells().iter().map(|cell| csv_cell(cell)).collect();
         text.push_str(&cells.join(","));
         text.push('\n');
     }
@@ -169,12 +170,6 @@ pub(super) fn merge(older: Vec<PriceRow>, newer: Vec<PriceRow>) -> Vec<PriceRow>
         rows.insert((row.machine.to_ascii_lowercase(), row.region.to_ascii_lowercase()), row);
     }
     rows.into_values().collect()
-}
-
-fn quoted(cell: &str) -> String {
-    // Each record must be a single line.
-    let cell: String = cell.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if cell.contains([',', '"']) || cell.starts_with('#') { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
 fn decimal(millionths: i64) -> String {

@@ -8,8 +8,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use gpulint::catalog::{Catalog, records};
+use gpulint::catalog::Catalog;
 use gpulint::fit::cases;
+use gpulint::source::csv_records;
 use serde_json::Value;
 
 use crate::skipped::skip;
@@ -52,7 +53,7 @@ impl Score {
 }
 
 fn rows(text: &str) -> Vec<HashMap<String, String>> {
-    let mut records = records(text).map(|(_, record)| record.unwrap());
+    let mut records = csv_records(text).map(|(_, record)| record.unwrap());
     let header = records.next().unwrap();
     records.map(|record| header.iter().cloned().zip(record).collect()).collect()
 }

@@ -324,7 +324,7 @@ type Row = (usize, BTreeMap<String, String>);
 /// Returns the columns of a table, and its rows as strings.
 fn rows_of(path: &Path) -> (Vec<String>, Vec<Row>) {
     let text = fs::read_to_string(path).unwrap();
-    let mut lines = gpulint::catalog::records(&text);
+    let mut lines = gpulint::source::csv_records(&text);
     let header = lines.next().unwrap().1.unwrap();
     let rows = lines.map(|(line, cells)| (line, header.iter().cloned().zip(cells.unwrap()).collect()));
     let rows = rows.collect();

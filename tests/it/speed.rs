@@ -123,7 +123,7 @@ fn numbers_have_a_day_and_a_source() {
     for file in ["throughput", "throughput_peaks", "measured_throughput"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(format!("{file}.csv"));
         let text = fs::read_to_string(path).unwrap();
-        let mut records = gpulint::catalog::records(&text).map(|(_, record)| record.unwrap());
+        let mut records = gpulint::source::csv_records(&text).map(|(_, record)| record.unwrap());
         let header = records.next().unwrap();
         let at = |name: &str| header.iter().position(|column| column == name).unwrap();
         let mut wrong = String::new();

@@ -10,6 +10,7 @@ use super::month::BillMonth;
 use crate::diagnostic::{nearest, shortened};
 use crate::measured::lines::read_rows;
 use crate::measured::row::UsageError;
+use crate::source::csv_cell;
 
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint paid 1";
@@ -130,7 +131,7 @@ macro_rules! text {
                 row.$field = text(stringify!($field), cell)?;
                 Ok(())
             },
-            |row: &PaidRow| quoted(&row.$field),
+            |row: &PaidRow| csv_cell(&row.$field),
         )
     };
 }
@@ -347,13 +348,6 @@ pub fn write(rows: &[PaidRow]) -> String {
         let _ = writeln!(text, "{line}");
     }
     text
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"']) || text.starts_with('#') {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

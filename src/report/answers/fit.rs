@@ -13,6 +13,7 @@ use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
 use crate::report::formats::json::{WireNumber, WireRange};
 use crate::report::formats::text::TextTable;
+use crate::report::views::table::{Columns, columns};
 use crate::report::views::training_run;
 use crate::report::{Format, ReportStyle, escape};
 
@@ -202,19 +203,16 @@ fn table(options: &[FitChoice], style: ReportStyle) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog has enough memory with a safety margin\n".to_owned();
     }
-    let mut table = TextTable::new(&["fits on", "accelerators", "per hour", "per month", "GiB per GPU"], 2..5);
-    for choice in options {
-        table.row(vec![
-            format!("{} {}", choice.provider, choice.machine),
-            if choice.devices < choice.count {
-                format!("{} of {} × {}", choice.devices, choice.count, choice.accelerator)
-            } else {
-                format!("{} × {}", choice.count, choice.accelerator)
-            },
-            Currency::USD.per_hour(choice.per_hour),
-            Currency::USD.amount(choice.per_hour.times(HOURS_PER_MONTH)),
-            format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
-        ]);
-    }
+    let columns: &Columns<'_, &FitChoice> = &columns![
+        "fits on" => |it| format!("{} {}", it.provider, it.machine),
+        "accelerators" => |it| {
+            let devices = if it.devices < it.count { format!("{} of ", it.devices) } else { String::new() };
+            format!("{devices}{} × {}", it.count, it.accelerator)
+        },
+        "per hour" => |it| Currency::USD.per_hour(it.per_hour),
+        "per month" => |it| it.per_hour.times(HOURS_PER_MONTH),
+        "GiB per GPU" => |it| format!("{:.1} of {:.1}", it.need_gib, it.budget_gib),
+    ];
+    let table = TextTable::of(columns, 2..5, options, &Currency::USD);
     format!("\n{}", table.print_within(style.columns))
 }

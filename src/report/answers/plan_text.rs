@@ -10,6 +10,7 @@ use crate::report::ReportStyle;
 use crate::report::escape::one_line;
 use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
+use crate::report::views::table::{Cell, Columns, columns};
 
 /// The limit on addresses that are listed for each reason why something is not planned.
 const MOST_NAMED: usize = 5;
@@ -60,43 +61,25 @@ fn place(group: &PurchaseGroup, line: &PurchaseLine) -> String {
 
 /// Returns the machines that always run, and the commitment for them.
 fn table(plan: &PurchasePlan, currency: &Currency, style: ReportStyle) -> String {
-    let headings = [
-        "machines",
-        "accelerators",
-        "always on",
-        "eligible",
-        "committed",
-        "commit to",
-        "term",
-        "committed per hour",
-        "on demand per hour",
-        "saves per month",
-        "break-even",
-        "if 25% is removed",
-        "if 50% is removed",
+    let columns: &Columns<'_, (&PurchaseGroup, &PurchaseLine)> = &columns![
+        "machines" => |(group, line)| place(group, line),
+        "accelerators" => |(group, line)| format!("{} × {}", WireNumber(line.accelerators), group.accelerator),
+        "always on" => |(_, line)| line.always,
+        "eligible" => |(_, line)| line.base(),
+        "committed" => |(_, line)| nonzero(line.committed + line.used_first),
+        "commit to" => |(_, line)| line.bound.as_ref().map_or(Cell::from("-"), |it| it.machines.into()),
+        "term" => |(_, line)| line.bound.as_ref().map(|it| in_words(it.term)),
+        "committed per hour" => |(_, line)| line.bound.as_ref().map(|it| {
+            format!("{}{}", currency.per_hour(it.per_hour), if line.stale.is_some() { " outdated" } else { "" })
+        }),
+        "on demand per hour" => |(_, line)| line.offered.on_demand.map_or("-".to_owned(), |it| currency.per_hour(it)),
+        "saves per month" => |(_, line)| line.bound.as_ref().map(|it| it.saves),
+        "break-even" => |(_, line)| line.bound.as_ref().map(|it| format!("{}%", percent(it.break_even))),
+        "if 25% is removed" => |(_, line)| line.bound.as_ref().map(|it| it.quarter.net()),
+        "if 50% is removed" => |(_, line)| line.bound.as_ref().map(|it| it.half.net()),
     ];
-    let mut table = TextTable::new(&headings, 2..6);
-    for (group, line) in lines(plan).filter(|(_, line)| line.always > 0.0 || line.base() > 0.0) {
-        let bound = line.bound.as_ref();
-        let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
-        let old = if line.stale.is_some() { " outdated" } else { "" };
-        table.row(vec![
-            one_line(&place(group, line)),
-            one_line(&format!("{} × {}", WireNumber(line.accelerators), group.accelerator)),
-            WireNumber(line.always).to_string(),
-            WireNumber(line.base()).to_string(),
-            nonzero(line.committed + line.used_first),
-            bound.map_or("-".to_owned(), |it| WireNumber(it.machines).to_string()),
-            said(&|it| in_words(it.term).to_owned()),
-            said(&|it| format!("{}{old}", currency.per_hour(it.per_hour))),
-            line.offered.on_demand.map_or("-".to_owned(), |money| currency.per_hour(money)),
-            said(&|it| currency.amount(it.saves)),
-            said(&|it| format!("{}%", percent(it.break_even))),
-            said(&|it| currency.amount(it.quarter.net())),
-            said(&|it| currency.amount(it.half.net())),
-        ]);
-    }
-    table.print_within(style.columns)
+    let rows = lines(plan).filter(|(_, line)| line.always > 0.0 || line.base() > 0.0);
+    TextTable::of(columns, 2..6, rows, currency).print_within(style.columns)
 }
 
 fn nonzero(machines: f64) -> String {

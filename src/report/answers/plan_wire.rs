@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::plan_words::{PlanSummary, PlannedPurchases, always, answer, steps};
-use crate::catalog::{Currency, Money};
+use crate::catalog::Currency;
 use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Unplanned};
-use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::{WireNumber, WireOffer};
+use crate::report::views::table::{Cell, columns, csv};
 
 #[derive(Serialize)]
 pub(super) struct PlanDocument<'a> {
@@ -183,50 +183,36 @@ fn to_millionths(number: f64) -> WireNumber {
     WireNumber((number * 1e6).round() / 1e6)
 }
 
-const COLUMNS: &str = "provider,region,accelerator,machine,accelerators,always,base,committed_already,used_first,commit,term,\
-                       usd_per_hour,on_demand_usd_per_hour,saves_usd_per_month,break_even,if_a_quarter_goes_usd_per_month,\
-                       if_half_goes_usd_per_month,on_spot,for_spot,on_demand,most,stale,estimate\n";
+/// A machine type with its group.
+type PlanRow<'a> = (&'a PurchaseGroup, &'a PurchaseLine);
+
+const COLUMNS: &[(&str, &dyn Fn(&PlanRow<'_>) -> Cell)] = &columns![
+    "provider" => |(group, _)| &group.provider,
+    "region" => |(group, _)| &group.region,
+    "accelerator" => |(group, _)| &group.accelerator,
+    "machine" => |(_, line)| &line.machine,
+    "accelerators" => |(_, line)| to_millionths(line.accelerators).0,
+    "always" => |(_, line)| to_millionths(line.always).0,
+    "base" => |(_, line)| to_millionths(line.base()).0,
+    "committed_already" => |(_, line)| to_millionths(line.committed).0,
+    "used_first" => |(_, line)| to_millionths(line.used_first).0,
+    "commit" => |(_, line)| line.bound.as_ref().map_or(0.0, |it| to_millionths(it.machines).0),
+    "term" => |(_, line)| line.bound.as_ref().map(|it| it.term.name()),
+    "usd_per_hour" => |(_, line)| line.bound.as_ref().map(|it| it.per_hour),
+    "on_demand_usd_per_hour" => |(_, line)| line.offered.on_demand,
+    "saves_usd_per_month" => |(_, line)| line.bound.as_ref().map(|it| it.saves),
+    "break_even" => |(_, line)| line.bound.as_ref().map(|it| to_millionths(it.break_even).0),
+    "if_a_quarter_goes_usd_per_month" => |(_, line)| line.bound.as_ref().map(|it| it.quarter.net()),
+    "if_half_goes_usd_per_month" => |(_, line)| line.bound.as_ref().map(|it| it.half.net()),
+    "on_spot" => |(_, line)| to_millionths(line.on_spot).0,
+    "for_spot" => |(_, line)| to_millionths(line.for_spot).0,
+    "on_demand" => |(_, line)| to_millionths(line.on_demand).0,
+    "most" => |(_, line)| line.most.map(|it| to_millionths(it).0),
+    "stale" => |(_, line)| line.stale.is_some(),
+    "estimate" => |(_, line)| line.estimate.is_some(),
+];
 
 /// Returns one CSV line for each machine type.
 pub(super) fn rows(plan: &PurchasePlan) -> String {
-    let mut text = COLUMNS.to_owned();
-    for group in &plan.groups {
-        for line in &group.lines {
-            text.push_str(&cells(group, line).join(","));
-            text.push('\n');
-        }
-    }
-    text
-}
-
-fn cells(group: &PurchaseGroup, line: &PurchaseLine) -> Vec<String> {
-    let bound = line.bound.as_ref();
-    let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
-    let money = |money: Money| money.usd().to_string();
-    let number = |number: f64| to_millionths(number).to_string();
-    vec![
-        csv::text(&group.provider),
-        csv::text(&group.region),
-        csv::text(&group.accelerator),
-        csv::text(&line.machine),
-        number(line.accelerators),
-        number(line.always),
-        number(line.base()),
-        number(line.committed),
-        number(line.used_first),
-        bound.map_or("0".to_owned(), |it| number(it.machines)),
-        said(&|it| it.term.name().to_owned()),
-        said(&|it| money(it.per_hour)),
-        line.offered.on_demand.map(money).unwrap_or_default(),
-        said(&|it| money(it.saves)),
-        said(&|it| number(it.break_even)),
-        said(&|it| money(it.quarter.net())),
-        said(&|it| money(it.half.net())),
-        number(line.on_spot),
-        number(line.for_spot),
-        number(line.on_demand),
-        line.most.map(number).unwrap_or_default(),
-        line.stale.is_some().to_string(),
-        line.estimate.is_some().to_string(),
-    ]
+    csv(COLUMNS, plan.groups.iter().flat_map(|group| group.lines.iter().map(move |line| (group, line))))
 }

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, PurchaseOption, Restarts};
-use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
+use crate::report::views::table::{Cell, Columns, columns, csv};
 use crate::report::{Format, ReportStyle, one_line};
 
 /// The request and the answer.
@@ -70,7 +70,7 @@ struct Cheaper<'a> {
 pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: ReportStyle) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
-        Format::Csv => Some(rows(options.ways)),
+        Format::Csv => Some(csv(COLUMNS, options.ways)),
         Format::Text => Some(text(options, style)),
         _ => None,
     }
@@ -136,57 +136,44 @@ fn restarts(way: &PurchaseOption) -> String {
     }
 }
 
-const COLUMNS: &str = "provider,machine,region,accelerator,accelerators,machines,purchase,usd_per_hour,total_usd,\
-                       restarts_least,restarts_most,needs,as_of,stale,estimate\n";
-
-fn rows(ways: &[PurchaseOption]) -> String {
-    let mut text = COLUMNS.to_owned();
-    for way in ways {
-        let (least, most) = match way.restarts {
-            Restarts::NotSpot => (String::new(), String::new()),
-            Restarts::Unknown => ("?".to_owned(), "?".to_owned()),
-            Restarts::Between { least, most } => {
-                (rounded_share(least).to_string(), most.map_or("?".to_owned(), |most| rounded_share(most).to_string()))
-            }
-        };
-        let cells = [
-            csv::text(&way.provider),
-            csv::text(&way.machine),
-            csv::text(&way.region),
-            csv::text(&way.accelerator),
-            WireNumber(way.accelerators).to_string(),
-            WireNumber(way.machines).to_string(),
-            csv::text(way.purchase),
-            way.per_hour.usd().to_string(),
-            way.total.usd().to_string(),
-            least,
-            most,
-            csv::text(&way.needs),
-            csv::text(&way.as_of),
-            way.is_stale.to_string(),
-            way.is_estimate.to_string(),
-        ];
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
-}
+const COLUMNS: &[(&str, &dyn Fn(&&PurchaseOption) -> Cell)] = &columns![
+    "provider" => |it| &it.provider,
+    "machine" => |it| &it.machine,
+    "region" => |it| &it.region,
+    "accelerator" => |it| &it.accelerator,
+    "accelerators" => |it| it.accelerators,
+    "machines" => |it| it.machines,
+    "purchase" => |it| it.purchase,
+    "usd_per_hour" => |it| it.per_hour,
+    "total_usd" => |it| it.total,
+    "restarts_least" => |it| match it.restarts {
+        Restarts::NotSpot => Cell::Blank,
+        Restarts::Unknown => "?".into(),
+        Restarts::Between { least, .. } => rounded_share(least).0.into(),
+    },
+    "restarts_most" => |it| match it.restarts {
+        Restarts::NotSpot => Cell::Blank,
+        Restarts::Unknown | Restarts::Between { most: None, .. } => "?".into(),
+        Restarts::Between { most: Some(most), .. } => rounded_share(most).0.into(),
+    },
+    "needs" => |it| &it.needs,
+    "as_of" => |it| &it.as_of,
+    "stale" => |it| it.is_stale,
+    "estimate" => |it| it.is_estimate,
+];
 
 fn text(options: &PurchaseOptions<'_>, style: ReportStyle) -> String {
-    let headings = ["machines", "accelerator", "purchase", "per hour", "total", "restarts", "as of", "requires"];
-    let mut table = TextTable::new(&headings, 3..5);
-    for way in options.ways {
-        table.row(vec![
-            format!("{} × {} {}", WireNumber(way.machines), way.provider, way.machine),
-            way.accelerator.clone(),
-            way.purchase.to_owned(),
-            Currency::USD.per_hour(way.per_hour),
-            Currency::USD.amount(way.total),
-            restarts(way),
-            format!("{}{}", way.as_of, if way.is_stale { " outdated" } else { "" }),
-            way.needs.clone(),
-        ]);
-    }
+    let columns: &Columns<'_, &PurchaseOption> = &columns![
+        "machines" => |it| format!("{} × {} {}", WireNumber(it.machines), it.provider, it.machine),
+        "accelerator" => |it| &it.accelerator,
+        "purchase" => |it| it.purchase,
+        "per hour" => |it| Currency::USD.per_hour(it.per_hour),
+        "total" => |it| it.total,
+        "restarts" => |it| restarts(it),
+        "as of" => |it| format!("{}{}", it.as_of, if it.is_stale { " outdated" } else { "" }),
+        "requires" => |it| &it.needs,
+    ];
+    let table = TextTable::of(columns, 3..5, options.ways, &Currency::USD);
     let mut text = table.print_within(style.columns);
     let is_known = |way: &PurchaseOption| matches!(way.restarts, Restarts::Between { .. });
     if options.ways.iter().any(is_known) {

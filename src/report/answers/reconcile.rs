@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::catalog::Money;
 use crate::measured::paid::{BilledAmount, NoPartner, PaidEntry};
 use crate::report::escape::{one_line, shortened};
-use crate::report::formats::csv::text as cell;
 use crate::report::formats::json::{VERSION, print};
 use crate::report::formats::text::TextTable;
 use crate::report::views::markup::{self, Markdown, markdown};
 use crate::report::views::reconcile::{
     AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months, summed,
 };
+use crate::report::views::table::{Cell, columns, csv, markdown_table};
 use crate::report::{Format, Report};
 
 /// Returns expected and billed cost in a format; `None` if the command does not support the format.
@@ -23,7 +23,7 @@ pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option
         Format::Text => Some(text(report, &months(report, asked))),
         Format::Markdown => Some(markdown(report, &months(report, asked))),
         Format::Json => Some(json(report, &months(report, asked))),
-        Format::Csv => Some(csv(report, &months(report, asked))),
+        Format::Csv => Some(csv(COLUMNS, months(report, asked).iter().flat_map(|it| ReconciledRow::all(report, it)))),
         _ => None,
     }
 }
@@ -65,7 +65,57 @@ pub fn proposed_discounts(report: &Report) -> String {
     text
 }
 
-const HEADINGS: [&str; 8] = ["resource", "team", "expected", "measured", "billed", "hours ×", "rate ×", "cause"];
+/// A resource with its month.
+struct ReconciledRow<'a> {
+    report: &'a Report<'a>,
+    month: &'a ReconciledMonth<'a>,
+    it: &'a Reconciled<'a>,
+}
+
+impl<'a> ReconciledRow<'a> {
+    fn all(report: &'a Report<'a>, month: &'a ReconciledMonth<'a>) -> impl Iterator<Item = Self> {
+        month.lines.iter().map(move |it| ReconciledRow { report, month, it })
+    }
+
+    fn cause(&self) -> String {
+        let why = match &self.it.paid {
+            Err(why) => why.clone(),
+            Ok(None) => "no charge on the bill has this name".to_owned(),
+            Ok(_) => self.it.causes.join("; "),
+        };
+        shortened(&one_line(&why), 200)
+    }
+}
+
+/// The columns for people.
+const SHOWN: &[(&str, &dyn Fn(&ReconciledRow<'_>) -> Cell)] = &columns![
+    "resource" => |row| shortened(&one_line(&row.report.called(row.it.resource)), 60),
+    "team" => |row| row.it.team,
+    "expected" => |row| row.it.expected,
+    "measured" => |row| row.it.measured,
+    "billed" => |row| match &row.it.paid {
+        Ok(sums) => sums.map(|it| it.paid).into(),
+        Err(_) => Cell::from("?"),
+    },
+    "hours ×" => |row| row.it.hours_factor.map(|it| format!("{it:.3}")),
+    "rate ×" => |row| row.it.rate_factor.map(|it| format!("{it:.3}")),
+    "cause" => |row| row.cause(),
+];
+
+const LEFT: &[(&str, &dyn Fn(&&(&PaidEntry, &NoPartner)) -> Cell)] = &columns![
+    "billed, without a resource here" => |(it, _)| shortened(&one_line(&it.row.shown()), 90),
+    "charge" => |(it, _)| it.row.charge.name(),
+    "hours" => |(it, _)| it.row.hours,
+    "billed" => |(it, _)| format!("{} {}", it.row.currency, it.row.paid),
+    "why" => |(_, why)| why.to_string(),
+];
+
+/// The expected and the billed cost of each team.
+const TEAMS: &[(&str, &dyn Fn(&(Option<&str>, [Money; 2])) -> Cell)] = &columns![
+    "team" => |(team, _)| team.unwrap_or("no team"),
+    "expected" => |(_, [expected, _])| *expected,
+    "billed" => |(_, [_, billed])| *billed,
+];
 
 fn nothing(report: &Report) -> &'static str {
     match (report.measured.paid.files, report.measured.paid.is_empty()) {
@@ -79,55 +129,14 @@ fn nothing(report: &Report) -> &'static str {
     }
 }
 
-fn cells(report: &Report, it: &Reconciled<'_>) -> Vec<String> {
-    let amount = |money: Option<Money>| money.map_or_else(String::new, |it| report.currency.amount(it));
-    let factor = |factor: Option<f64>| factor.map_or_else(String::new, |it| format!("{it:.3}"));
-    let paid = match &it.paid {
-        Ok(sums) => amount(sums.map(|it| it.paid)),
-        Err(_) => "?".to_owned(),
-    };
-    let why = match &it.paid {
-        Err(why) => why.clone(),
-        Ok(None) => "no charge on the bill has this name".to_owned(),
-        Ok(_) => it.causes.join("; "),
-    };
-    vec![
-        shortened(&one_line(&report.called(it.resource)), 60),
-        it.team.map(one_line).unwrap_or_default(),
-        amount(it.expected),
-        amount(it.measured),
-        paid,
-        factor(it.hours_factor),
-        factor(it.rate_factor),
-        shortened(&one_line(&why), 200),
-    ]
-}
-
-fn by_team(report: &Report, it: &ReconciledMonth<'_>) -> Vec<Vec<String>> {
+fn by_team<'a>(it: &ReconciledMonth<'a>) -> BTreeMap<Option<&'a str>, [Money; 2]> {
     let mut teams: BTreeMap<Option<&str>, [Money; 2]> = BTreeMap::new();
     for line in &it.lines {
         let [expected, paid] = teams.entry(line.team).or_default();
         *expected += line.expected.unwrap_or_default();
         *paid += line.sums().map(|it| it.paid).unwrap_or_default();
     }
-    let amount = |money| report.currency.amount(money);
-    let named = teams.into_iter().map(|(team, [expected, paid])| {
-        vec![team.map_or_else(|| "no team".to_owned(), one_line), amount(expected), amount(paid)]
-    });
-    named.collect()
-}
-
-fn left(it: &PaidEntry, why: &NoPartner) -> Vec<String> {
-    let row = &it.row;
-    let hours = row.hours.map_or_else(String::new, |it| it.to_string());
-    let charge = row.charge.name().to_owned();
-    vec![
-        shortened(&one_line(&row.shown()), 90),
-        charge,
-        hours,
-        format!("{} {}", row.currency, row.paid),
-        one_line(&why.to_string()),
-    ]
+    teams
 }
 
 fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
@@ -139,20 +148,14 @@ fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
         for line in summed(it) {
             let _ = writeln!(text, "{line}");
         }
-        let mut table = TextTable::new(&HEADINGS, 2..7);
-        it.lines.iter().for_each(|line| table.row(cells(report, line)));
-        let _ = write!(text, "\n{}", table.print());
-        let teams = by_team(report, it);
+        let currency = &report.currency;
+        let _ = write!(text, "\n{}", TextTable::of(SHOWN, 2..7, ReconciledRow::all(report, it), currency).print());
+        let teams = by_team(it);
         if teams.len() > 1 {
-            let mut table = TextTable::new(&["team", "expected", "billed"], 1..3);
-            teams.into_iter().for_each(|row| table.row(row));
-            let _ = write!(text, "\n{}", table.print());
+            let _ = write!(text, "\n{}", TextTable::of(TEAMS, 1..3, teams, currency).print());
         }
         if !it.left.is_empty() {
-            let mut table =
-                TextTable::new(&["billed, without a resource here", "charge", "hours", "billed", "why"], 2..4);
-            it.left.iter().for_each(|(it, why)| table.row(left(it, why)));
-            let _ = write!(text, "\n{}", table.print());
+            let _ = write!(text, "\n{}", TextTable::of(LEFT, 2..4, &it.left, currency).print());
         }
         text.push('\n');
     }
@@ -165,72 +168,41 @@ fn markdown(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
     if months.is_empty() {
         return nothing(report).to_owned();
     }
-    let heading = |text: &mut Markdown, names: &[&'static str]| {
-        text.push("|");
-        names.iter().for_each(|name| markdown!(text, " ", *name, " |"));
-        text.push("\n|");
-        names.iter().for_each(|_| text.push(" --- |"));
-        text.push("\n");
-    };
-    let row = |text: &mut Markdown, cells: Vec<String>| {
-        text.push("|");
-        cells.iter().for_each(|cell| markdown!(text, " ", markup::text(cell, LONGEST), " |"));
-        text.push("\n");
-    };
     let mut text = Markdown::default();
     for it in months {
         markdown!(text, "### ", markup::figures(&it.month.to_string()), "\n\n");
         for line in summed(it) {
             markdown!(text, markup::text(&line, LONGEST), "\n\n");
         }
-        heading(&mut text, &HEADINGS);
-        it.lines.iter().for_each(|line| row(&mut text, cells(report, line)));
+        markdown_table(&mut text, SHOWN, ReconciledRow::all(report, it), &report.currency, LONGEST);
         if !it.left.is_empty() {
             text.push("\n");
-            heading(&mut text, &["billed, without a resource here", "charge", "hours", "billed", "why"]);
-            it.left.iter().for_each(|(it, why)| row(&mut text, left(it, why)));
+            markdown_table(&mut text, LEFT, &it.left, &report.currency, LONGEST);
         }
         text.push("\n");
     }
     text.into_string()
 }
 
-const COLUMNS: &str = "month,open,address,kind,team,expected_usd,expected_hours,measured_usd,paid_usd,list_usd,hours,on_demand_hours,\
-                       spot_hours,committed_hours,hours_factor,rate_factor,why\n";
-
-fn csv(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
-    let mut text = COLUMNS.to_owned();
-    let usd = |money: Option<Money>| money.map_or_else(String::new, |it| it.usd().to_string());
-    let number = |number: Option<f64>| number.map_or_else(String::new, |it| it.to_string());
-    for (month, line) in months.iter().flat_map(|month| month.lines.iter().map(move |line| (month, line))) {
-        let sums = line.sums();
-        let hours = |of: fn(&crate::measured::paid::PaidSums) -> BilledAmount| {
-            sums.map_or_else(String::new, |it| of(it).to_string())
-        };
-        let why = cells(report, line).pop().unwrap_or_default();
-        let all = [
-            month.month.to_string(),
-            if month.is_open { "1" } else { "" }.to_owned(),
-            cell(&line.resource.address),
-            cell(&line.resource.kind),
-            cell(line.team.unwrap_or_default()),
-            usd(line.expected),
-            number(line.expected_hours),
-            usd(line.measured),
-            usd(sums.map(|it| it.paid)),
-            usd(sums.and_then(|it| it.list)),
-            sums.and_then(|it| it.hours).map_or_else(String::new, |it| it.to_string()),
-            hours(|it| it.on_demand),
-            hours(|it| it.spot),
-            hours(|it| it.committed),
-            number(line.hours_factor),
-            number(line.rate_factor),
-            cell(&why),
-        ];
-        let _ = writeln!(text, "{}", all.join(","));
-    }
-    text
-}
+const COLUMNS: &[(&str, &dyn Fn(&ReconciledRow<'_>) -> Cell)] = &columns![
+    "month" => |row| row.month.month.to_string(),
+    "open" => |row| if row.month.is_open { "1" } else { "" },
+    "address" => |row| &row.it.resource.address,
+    "kind" => |row| &row.it.resource.kind,
+    "team" => |row| row.it.team,
+    "expected_usd" => |row| row.it.expected,
+    "expected_hours" => |row| row.it.expected_hours,
+    "measured_usd" => |row| row.it.measured,
+    "paid_usd" => |row| row.it.sums().map(|it| it.paid),
+    "list_usd" => |row| row.it.sums().and_then(|it| it.list),
+    "hours" => |row| row.it.sums().and_then(|it| it.hours),
+    "on_demand_hours" => |row| row.it.sums().map(|it| it.on_demand),
+    "spot_hours" => |row| row.it.sums().map(|it| it.spot),
+    "committed_hours" => |row| row.it.sums().map(|it| it.committed),
+    "hours_factor" => |row| row.it.hours_factor,
+    "rate_factor" => |row| row.it.rate_factor,
+    "why" => |row| row.cause(),
+];
 
 #[derive(Serialize)]
 struct Wire<'a> {

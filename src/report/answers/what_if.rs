@@ -11,10 +11,11 @@ use crate::fit::speed::SpeedRange;
 use crate::inventory::{Key, ResourceId};
 use crate::pricing::Period;
 use crate::report::escape::{one_line, shortened};
-use crate::report::formats::json::{self, WireFinding, WireNumber};
+use crate::report::formats::csv::{RESOURCES, ResourceRow};
+use crate::report::formats::json::{self, WireFinding, WireNumber, WireResource};
 use crate::report::formats::text::TextTable;
-use crate::report::formats::{csv, json::WireResource};
 use crate::report::views::money::mark;
+use crate::report::views::table::{Cell, csv_line};
 use crate::report::views::unit_work;
 use crate::report::views::what_if::{
     Case, Cases, WhatIfCost, accelerators, beyond, costs, fit, fits, join_fact_values,
@@ -259,27 +260,25 @@ fn format_change(report: &Report<'_>, decided: &Decided) -> String {
     shortened(&one_line(&text), 200)
 }
 
-const COLUMNS: &str = "case,set,changed,address,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
-                       count_floor,count_expected,count_ceiling,status,usd_per_hour,per,floor_usd,expected_usd,ceiling_usd,\
-                       fit,expected_usd_per_million_tokens_at_full_load,new_findings,gone_findings\n";
-
 /// Returns a line for each resource of each case.
 fn rows(cases: &Cases<'_>) -> String {
-    let mut rows = COLUMNS.to_owned();
+    let is_shared = |heading: &str| !heading.ends_with("_per_month") && !["path", "line"].contains(&heading);
+    let shared = || RESOURCES.iter().take_while(|it| it.0 != "hours").filter(|it| is_shared(it.0));
+    let names = ["case", "set", "changed"].into_iter().chain(shared().map(|(heading, _)| *heading));
+    let names = names.chain(["fit", "expected_usd_per_million_tokens_at_full_load", "new_findings", "gone_findings"]);
+    let mut rows = csv_line(names.map(Cell::from));
     let Some(today) = cases.today() else { return rows };
     for case in &cases.all {
-        let changed = cases.changed(case);
+        let (changed, report) = (cases.changed(case), &case.report);
         let set: Vec<String> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let findings = [beyond(&case.report, &today.report).len(), beyond(&today.report, &case.report).len()];
+        let findings = [beyond(report, &today.report).len(), beyond(&today.report, report).len()];
         for at in cases.concerned(case) {
-            let mut cells = vec![csv::text(case.name), csv::text(&set.join("; ")), changed.contains(&at).to_string()];
-            cells.extend(csv::resource(&case.report, at));
-            cells.push(fit(&case.report, at).unwrap_or_default().to_owned());
-            let tokens = unit_work::of(&case.report, at).and_then(|it| it.costs.per_million_at_full_load);
-            cells.push(tokens.map(|it| WireNumber::three_digits(it.expected).to_string()).unwrap_or_default());
-            cells.extend(findings.map(|n| n.to_string()));
-            rows.push_str(&cells.join(","));
-            rows.push('\n');
+            let Some(row) = ResourceRow::new(report, at) else { continue };
+            let first: [Cell; 3] = [case.name.into(), set.join("; ").into(), changed.contains(&at).into()];
+            let last = [fit(report, at).into(), row.tokens(|it| it.expected).into()]
+                .into_iter()
+                .chain(findings.map(Cell::from));
+            rows += &csv_line(first.into_iter().chain(shared().map(|(_, read)| read(&row))).chain(last));
         }
     }
     rows

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use super::Difference;
 use super::headline::Headline;
-use super::rows::rows;
-use super::{Cost, Difference};
+use super::rows::{DifferenceRow, rows};
 use crate::catalog::Money;
 use crate::compare::BudgetUsage;
 use crate::decide::Decided;
@@ -13,6 +13,7 @@ use crate::report::formats::text::{AlreadyPrinted, FindingRenderer, TextTable};
 use crate::report::views::budgets::BudgetText;
 use crate::report::views::judged;
 use crate::report::views::repeats::grouped_repeats;
+use crate::report::views::table::{Columns, columns};
 use crate::report::{EntryDetail, ReportStyle, escape};
 
 pub(super) fn difference(it: &Difference, style: ReportStyle) -> String {
@@ -87,20 +88,18 @@ fn costs(text: &mut String, it: &Difference, style: ReportStyle) {
     if rows.is_empty() {
         return;
     }
-    let mut table = TextTable::new(&["change", "", "before", "after", "difference", ""], 2..5);
-    for row in rows {
-        let change = row.first;
-        let shown = |cost: Option<Cost>, is_there: bool| it.cost_in_words(change, cost, is_there, "");
-        let is_moved = change.kind == ChangeKind::Moved;
-        table.row(vec![
-            change.word().to_owned(),
-            format!("{}{}", escape::shortened(&escape::one_line(&row.name(it)), 60), row.number()),
-            shown(row.before, change.before.is_some()),
-            shown(row.after, change.after.is_some()),
-            if is_moved { it.signed(Money::ZERO) } else { it.increase(change, row.before, row.after) },
-            details(change),
-        ]);
-    }
+    let columns: &Columns<'_, DifferenceRow> = &columns![
+        "change" => |row| row.first.word(),
+        "" => |row| format!("{}{}", escape::shortened(&escape::one_line(&row.name(it)), 60), row.number()),
+        "before" => |row| it.cost_in_words(row.first, row.before, row.first.before.is_some(), ""),
+        "after" => |row| it.cost_in_words(row.first, row.after, row.first.after.is_some(), ""),
+        "difference" => |row| match row.first.kind {
+            ChangeKind::Moved => it.signed(Money::ZERO),
+            _ => it.increase(row.first, row.before, row.after),
+        },
+        "" => |row| details(row.first),
+    ];
+    let table = TextTable::of(columns, 2..5, rows, &it.after.currency);
     let _ = writeln!(text, "{}", table.print_within(style.columns));
 }
 

@@ -1,210 +1,173 @@
 //! Writes rows for spreadsheets.
 
 use crate::catalog::MoneyRange;
+use crate::decide::Decided;
 use crate::fit::speed::SpeedRange;
-use crate::inventory::{Fact, Key, Range, Resource};
+use crate::inventory::{Key, Range, Resource};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
-use crate::report::escape::{begins_command, one_line, shortened};
 use crate::report::formats::json::WireNumber;
 use crate::report::views::judged;
+use crate::report::views::table::{Cell, columns, csv, csv_line, fact_text};
 use crate::report::views::unit_work::{self, UnitWork};
+use crate::rules::Finding;
+use crate::source::FilePosition;
 
-const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
-                        saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
-                        suppressed,suppressed_until,baseline_since,saves_usd,saves_per\n";
+/// A finding with its place.
+struct FindingRow<'a> {
+    report: &'a Report<'a>,
+    decided: &'a Decided,
+    at: FilePosition,
+}
 
-/// Writes findings, including accepted ones.
+impl FindingRow<'_> {
+    fn finding(&self) -> &Finding {
+        &self.decided.finding
+    }
+
+    fn about(&self) -> Option<(&str, &str)> {
+        self.finding().about(self.report.inventory)
+    }
+
+    fn saves_monthly(&self) -> Option<MoneyRange> {
+        self.finding().saves.filter(|_| self.finding().per == Period::Month)
+    }
+}
+
+const FINDINGS: &[(&str, &dyn Fn(&FindingRow<'_>) -> Cell)] = &columns![
+    "rule" => |it| &it.finding().rule,
+    "group" => |it| &it.finding().group,
+    "level" => |it| it.finding().level.name(),
+    "confidence" => |it| it.finding().confidence.name(),
+    "risk" => |it| it.finding().risk.name(),
+    "path" => |it| &it.at.path,
+    "line" => |it| it.at.line,
+    "column" => |it| it.at.column,
+    "address" => |it| it.about().map(|(address, _)| address),
+    "kind" => |it| it.about().map(|(_, kind)| kind),
+    "message" => |it| &it.finding().message,
+    "help" => |it| it.finding().help.as_deref(),
+    "saves_floor_usd_per_month" => |it| it.saves_monthly().map(|it| it.floor),
+    "saves_expected_usd_per_month" => |it| it.saves_monthly().map(|it| it.expected),
+    "saves_ceiling_usd_per_month" => |it| it.saves_monthly().map(|it| it.ceiling),
+    "suppressed" => |it| it.decided.suppressed.as_ref().map(|it| it.reason.as_deref().unwrap_or("no reason given")),
+    "suppressed_until" => |it| it.decided.suppressed.as_ref().and_then(|it| it.until),
+    "baseline_since" => |it| it.decided.baselined,
+    "saves_usd" => |it| it.finding().saves.map(|it| it.expected),
+    "saves_per" => |it| it.finding().saves.map(|_| it.finding().per.name()),
+];
+
+/// Writes findings, including accepted ones, and one row for each unevaluated entry, so that a file without findings
+/// does not look clean.
 pub(in crate::report) fn check(report: &Report) -> String {
-    let mut rows = FINDINGS.to_owned();
-    for decided in report.findings {
-        let finding = &decided.finding;
-        let at = report.paths.locate(report.sources, finding.span);
-        let about = finding.about(report.inventory);
-        let suppressed = decided.suppressed.as_ref();
-        let mut cells = vec![
-            text(&finding.rule),
-            text(&finding.group),
-            text(finding.level.name()),
-            text(finding.confidence.name()),
-            text(finding.risk.name()),
-            text(&at.path),
-            at.line.to_string(),
-            at.column.to_string(),
-            text(about.map(|(address, _)| address).unwrap_or_default()),
-            text(about.map(|(_, kind)| kind).unwrap_or_default()),
-            text(&finding.message),
-            text(finding.help.as_deref().unwrap_or_default()),
-        ];
-        cells.extend(dollars(finding.saves.filter(|_| finding.per == Period::Month)));
-        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason given"))).unwrap_or_default());
-        cells.push(suppressed.and_then(|it| it.until).map(|date| date.to_string()).unwrap_or_default());
-        cells.push(decided.baselined.map(|date| date.to_string()).unwrap_or_default());
-        cells.push(finding.saves.map(|saves| saves.expected.usd().to_string()).unwrap_or_default());
-        cells.push(finding.saves.map(|_| finding.per.name().to_owned()).unwrap_or_default());
-        rows.push_str(&cells.join(","));
-        rows.push('\n');
-    }
-    not_judged(&mut rows, report);
-    rows
+    let findings = report.findings.iter().map(|decided| {
+        let at = report.paths.locate(report.sources, decided.finding.span);
+        FindingRow { report, decided, at }
+    });
+    let unjudged = judged::listed(report).into_iter().map(|it| {
+        csv_line(FINDINGS.iter().map(|(heading, _)| match *heading {
+            "rule" => "not-judged".into(),
+            "path" => report.paths.show(&it.path).into(),
+            "line" => judged::line(report, it).into(),
+            "message" => it.reason.as_str().into(),
+            "help" => it.cure.as_deref().into(),
+            _ => Cell::Blank,
+        }))
+    });
+    csv(FINDINGS, findings) + &unjudged.collect::<String>()
 }
 
-/// Writes one row for each unevaluated entry, so that a file without findings does not look clean.
-fn not_judged(rows: &mut String, report: &Report) {
-    for it in judged::listed(report) {
-        let mut cells = vec![String::new(); FINDINGS.split(',').count()];
-        let line = judged::line(report, it).map(|line| line.to_string()).unwrap_or_default();
-        let cure = it.cure.as_deref().map(text).unwrap_or_default();
-        let said = [
-            (0, text("not-judged")),
-            (5, text(&report.paths.show(&it.path))),
-            (6, line),
-            (10, text(&it.reason)),
-            (11, cure),
-        ];
-        for (at, cell) in said {
-            cells.get_mut(at).into_iter().for_each(|place| place.clone_from(&cell));
+/// A resource with its cost.
+pub(in crate::report) struct ResourceRow<'a> {
+    resource: &'a Resource,
+    at: FilePosition,
+    item: Option<&'a BillItem>,
+    work: Option<UnitWork<'a>>,
+}
+
+impl<'a> ResourceRow<'a> {
+    pub(in crate::report) fn new(report: &'a Report<'a>, index: usize) -> Option<Self> {
+        let resource = report.inventory.resources.get(index)?;
+        let at = report.paths.locate(report.sources, resource.span);
+        Some(ResourceRow { resource, at, item: report.bill.items.get(index), work: unit_work::of(report, index) })
+    }
+
+    fn count(&self) -> Option<&Range> {
+        self.resource.count.value()
+    }
+
+    fn status(&self) -> &'static str {
+        match self.item.map(|item| &item.status) {
+            Some(Status::Priced) => "priced",
+            Some(Status::Estimated(_)) => "estimated",
+            _ => "unpriced",
         }
-        rows.push_str(&cells.join(","));
-        rows.push('\n');
+    }
+
+    fn monthly(&self) -> Option<MoneyRange> {
+        self.item?.monthly
+    }
+
+    fn amount(&self) -> Option<MoneyRange> {
+        self.item?.amount
+    }
+
+    /// Returns the hours of a period, if the condition is true.
+    fn hours(&self, condition: impl Fn(Period) -> bool) -> Option<f64> {
+        self.item.filter(|it| condition(it.per)).map(|it| it.hours)
+    }
+
+    /// Returns one number of the cost per million tokens at full load.
+    pub(in crate::report) fn tokens(&self, end: fn(SpeedRange) -> f64) -> Option<f64> {
+        self.unit(|it| it.costs.per_million_at_full_load, end)
+    }
+
+    /// Returns one number of a unit cost, rounded to three digits because the estimates are not more precise.
+    fn unit(&self, range: fn(&UnitWork<'_>) -> Option<SpeedRange>, end: fn(SpeedRange) -> f64) -> Option<f64> {
+        Some(WireNumber::three_digits(end(range(self.work.as_ref()?)?)).0)
     }
 }
 
-const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
-                         count_floor,count_expected,count_ceiling,status,usd_per_hour,\
-                         floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month,\
-                         per,floor_usd,expected_usd,ceiling_usd,hours,\
-                         model,tokens_per_s_floor,tokens_per_s_expected,tokens_per_s_ceiling,\
-                         floor_usd_per_million_tokens_at_full_load,expected_usd_per_million_tokens_at_full_load,\
-                         ceiling_usd_per_million_tokens_at_full_load,\
-                         usd_per_million_tokens_at_traffic,usd_per_thousand_requests,usd_per_seat_and_month\n";
+pub(in crate::report) const RESOURCES: &[(&str, &dyn Fn(&ResourceRow<'_>) -> Cell)] = &columns![
+    "address" => |it| &it.resource.address,
+    "path" => |it| &it.at.path,
+    "line" => |it| it.at.line,
+    "kind" => |it| &it.resource.kind,
+    "role" => |it| it.resource.role.name(),
+    "provider" => |it| fact_text(it.resource, Key::Provider),
+    "region" => |it| fact_text(it.resource, Key::Region),
+    "machine" => |it| fact_text(it.resource, Key::Machine),
+    "accelerator" => |it| fact_text(it.resource, Key::Accelerator),
+    "accelerator_count" => |it| fact_text(it.resource, Key::AcceleratorCount),
+    "purchase" => |it| fact_text(it.resource, Key::Purchase),
+    "count_floor" => |it| it.count().map(|it| it.floor),
+    "count_expected" => |it| it.count().map(|it| it.expected),
+    "count_ceiling" => |it| it.count().map(|it| it.ceiling),
+    "status" => |it| it.status(),
+    "usd_per_hour" => |it| it.item.and_then(|it| it.per_hour).map(|it| it.expected),
+    "floor_usd_per_month" => |it| it.monthly().map(|it| it.floor),
+    "expected_usd_per_month" => |it| it.monthly().map(|it| it.expected),
+    "ceiling_usd_per_month" => |it| it.monthly().map(|it| it.ceiling),
+    "disks_usd_per_month" => |it| it.item.and_then(|it| it.attached.as_ref()?.known()).map(|it| it.expected),
+    "hours_per_month" => |it| it.hours(|per| per == Period::Month),
+    "per" => |it| it.item.filter(|it| it.amount.is_some()).map(|it| it.per.name()),
+    "floor_usd" => |it| it.amount().map(|it| it.floor),
+    "expected_usd" => |it| it.amount().map(|it| it.expected),
+    "ceiling_usd" => |it| it.amount().map(|it| it.ceiling),
+    "hours" => |it| it.hours(|per| per != Period::Hour),
+    "model" => |it| it.work.as_ref().and_then(|it| it.model),
+    "tokens_per_s_floor" => |it| it.unit(|it| it.tokens_per_second, |it| it.floor),
+    "tokens_per_s_expected" => |it| it.unit(|it| it.tokens_per_second, |it| it.expected),
+    "tokens_per_s_ceiling" => |it| it.unit(|it| it.tokens_per_second, |it| it.ceiling),
+    "floor_usd_per_million_tokens_at_full_load" => |it| it.tokens(|it| it.floor),
+    "expected_usd_per_million_tokens_at_full_load" => |it| it.tokens(|it| it.expected),
+    "ceiling_usd_per_million_tokens_at_full_load" => |it| it.tokens(|it| it.ceiling),
+    "usd_per_million_tokens_at_traffic" => |it| it.unit(|it| it.costs.per_million_at_traffic, |it| it.expected),
+    "usd_per_thousand_requests" => |it| it.unit(|it| it.costs.per_thousand_requests, |it| it.expected),
+    "usd_per_seat_and_month" => |it| it.unit(|it| it.costs.per_seat, |it| it.expected),
+];
 
 /// Writes the bill.
 pub(in crate::report) fn cost(report: &Report) -> String {
-    let mut rows = RESOURCES.to_owned();
-    for (index, resource) in report.inventory.resources.iter().enumerate() {
-        let at = report.paths.locate(report.sources, resource.span);
-        let item = report.bill.items.get(index);
-        let mut cells = vec![
-            text(&resource.address),
-            text(&at.path),
-            at.line.to_string(),
-            text(&resource.kind),
-            text(resource.role.name()),
-        ];
-        cells.extend(KEYS.map(|key| fact_cell(resource, key)));
-        cells.extend(count(&resource.count));
-        cells.push(text(status(item)));
-        let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
-        cells.push(hourly.unwrap_or_default());
-        cells.extend(dollars(item.and_then(|item| item.monthly)));
-        let disks = item.and_then(|item| item.attached.as_ref()?.known()).map(|it| it.expected.usd().to_string());
-        cells.push(disks.unwrap_or_default());
-        let hours = item.map(|item| (item.per, item.hours.to_string()));
-        let of_month = hours.clone().filter(|(per, _)| *per == Period::Month);
-        cells.push(of_month.map(|(_, hours)| hours).unwrap_or_default());
-        cells
-            .push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
-        cells.extend(dollars(item.and_then(|item| item.amount)));
-        let known = hours.filter(|(per, _)| *per != Period::Hour);
-        cells.push(known.map(|(_, hours)| hours).unwrap_or_default());
-        cells.extend(units(unit_work::of(report, index)));
-        rows.push_str(&cells.join(","));
-        rows.push('\n');
-    }
-    rows
-}
-
-/// Returns a resource of a scenario, with its cost.
-pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
-    let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
-    let item = report.bill.items.get(at);
-    let mut cells = vec![text(&resource.address), text(&resource.kind), text(resource.role.name())];
-    cells.extend(KEYS.map(|key| fact_cell(resource, key)));
-    cells.extend(count(&resource.count));
-    cells.push(text(status(item)));
-    let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
-    cells.push(hourly.unwrap_or_default());
-    cells.push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
-    cells.extend(dollars(item.and_then(|item| item.amount)));
-    cells
-}
-
-const KEYS: [Key; 6] =
-    [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
-
-fn status(item: Option<&BillItem>) -> &'static str {
-    match item.map(|item| &item.status) {
-        Some(Status::Priced) => "priced",
-        Some(Status::Estimated(_)) => "estimated",
-        _ => "unpriced",
-    }
-}
-
-/// Returns unit costs, rounded to three digits because the estimates are not more precise.
-fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
-    let number = |n: f64| WireNumber::three_digits(n).to_string();
-    let ends = |range: Option<SpeedRange>| match range {
-        Some(range) => [range.floor, range.expected, range.ceiling].map(number),
-        None => [const { String::new() }; 3],
-    };
-    let middle = |range: Option<SpeedRange>| range.map(|range| number(range.expected)).unwrap_or_default();
-    let costs = work.as_ref().map(|it| it.costs).unwrap_or_default();
-    let mut cells = vec![text(work.as_ref().and_then(|it| it.model).unwrap_or_default())];
-    cells.extend(ends(work.and_then(|it| it.tokens_per_second)));
-    cells.extend(ends(costs.per_million_at_full_load));
-    cells.extend([costs.per_million_at_traffic, costs.per_thousand_requests, costs.per_seat].map(middle));
-    cells
-}
-
-fn fact_cell(resource: &Resource, key: Key) -> String {
-    match resource.fact(key) {
-        Fact::Known(known) => text(&known.value.to_string()),
-        Fact::Unknown(_) => "?".to_owned(),
-        Fact::Absent => String::new(),
-    }
-}
-
-fn count(count: &Fact<Range>) -> [String; 3] {
-    match count.value() {
-        Some(range) => [range.floor, range.expected, range.ceiling].map(|n| n.to_string()),
-        None => [const { String::new() }; 3],
-    }
-}
-
-fn dollars(range: Option<MoneyRange>) -> [String; 3] {
-    match range {
-        Some(range) => [range.floor, range.expected, range.ceiling].map(|money| money.usd().to_string()),
-        None => [const { String::new() }; 3],
-    }
-}
-
-/// Spreadsheets cut cells at 32,767 characters.
-const LONGEST_CELL: usize = 30_000;
-
-/// Characters with which a formula can begin. Some programs convert full-width characters to normal ones.
-const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
-
-/// Writes a cell so that a spreadsheet does not run it as a formula.
-pub(in crate::report) fn text(text: &str) -> String {
-    let text = shortened(&one_line(text), LONGEST_CELL);
-    let begins = text.trim_start();
-    let text = if begins.starts_with(FORMULAS) || begins_command(begins) { format!("'{text}") } else { text };
-    if text.contains([',', '"', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_hold_commas_and_no_formulas() {
-        assert_eq!(text("a,b"), "\"a,b\"");
-        assert_eq!(text("say \"a\"\nb"), "\"say \"\"a\"\" b\"");
-        assert_eq!(text("=HYPERLINK(\"x\")"), "\"'=HYPERLINK(\"\"x\"\")\"");
-        assert_eq!(text("-1+1"), "\"'-1+1\"");
-        for cell in ["\t=1", "\r@a", "＝1", "＋1", "－1", "＠a", "::error::a"] {
-            assert!(text(cell).starts_with("\"'"), "{cell}: {}", text(cell));
-        }
-    }
+    csv(RESOURCES, (0..report.inventory.resources.len()).filter_map(|index| ResourceRow::new(report, index)))
 }

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use super::csv;
 use super::json;
 use super::ndjson::{adds_up, status};
 use crate::catalog::{AWS, AZURE, GCP, Money, MoneyRange};
@@ -15,9 +14,7 @@ use crate::inventory::{Key, Purchase, Resource};
 use crate::measured::paid::BillMonth;
 use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::report::Report;
-
-/// A column: name and value.
-type Column = (&'static str, fn(&Charge<'_>) -> String);
+use crate::report::views::table::{Cell, columns, csv};
 
 /// The expected cost of one resource for a month.
 struct Charge<'a> {
@@ -41,76 +38,76 @@ enum What {
 }
 
 /// All columns: those of the specification in its order, then gpulint's own columns.
-const COLUMNS: &[Column] = &[
-    ("AvailabilityZone", |_| String::new()),
-    ("BilledCost", |_| decimal(0.0)),
-    ("BillingAccountId", |_| "not-billed".to_owned()),
-    ("BillingAccountName", |_| "estimate from configuration, not billed".to_owned()),
-    ("BillingAccountType", |_| "Estimate".to_owned()),
-    ("BillingCurrency", |_| "USD".to_owned()),
-    ("BillingPeriodEnd", |it| midnight(it.month.next())),
-    ("BillingPeriodStart", |it| midnight(it.month)),
-    ("CapacityReservationId", |_| String::new()),
-    ("CapacityReservationStatus", |_| String::new()),
-    ("ChargeCategory", |_| "Usage".to_owned()),
-    ("ChargeClass", |_| String::new()),
-    ("ChargeDescription", |it| it.description()),
-    ("ChargeFrequency", |_| "Usage-Based".to_owned()),
-    ("ChargePeriodEnd", |it| midnight(it.month.next())),
-    ("ChargePeriodStart", |it| midnight(it.month)),
-    ("CommitmentDiscountCategory", |_| String::new()),
-    ("CommitmentDiscountId", |_| String::new()),
-    ("CommitmentDiscountName", |_| String::new()),
-    ("CommitmentDiscountQuantity", |_| String::new()),
-    ("CommitmentDiscountStatus", |_| String::new()),
-    ("CommitmentDiscountType", |_| String::new()),
-    ("CommitmentDiscountUnit", |_| String::new()),
-    ("ConsumedQuantity", |_| String::new()),
-    ("ConsumedUnit", |_| String::new()),
-    ("ContractedCost", |_| decimal(0.0)),
-    ("ContractedUnitPrice", |_| String::new()),
-    ("EffectiveCost", |_| decimal(0.0)),
-    ("InvoiceId", |_| String::new()),
-    ("InvoiceIssuerName", |_| "gpulint estimate, no invoice".to_owned()),
-    ("ListCost", |it| decimal(it.list.expected.usd())),
-    ("ListUnitPrice", |it| it.list_unit_price()),
-    ("PricingCategory", |it| it.pricing_category().to_owned()),
-    ("PricingCurrency", |_| "USD".to_owned()),
-    ("PricingCurrencyContractedUnitPrice", |_| String::new()),
-    ("PricingCurrencyEffectiveCost", |_| decimal(0.0)),
-    ("PricingCurrencyListUnitPrice", |it| it.list_unit_price()),
-    ("PricingQuantity", |it| decimal(it.quantity)),
-    ("PricingUnit", |it| it.unit.to_owned()),
-    ("ProviderName", |it| it.provider().to_owned()),
-    ("PublisherName", |it| it.provider().to_owned()),
-    ("RegionId", |it| it.fact_text(Key::Region).to_owned()),
-    ("RegionName", |it| it.fact_text(Key::Region).to_owned()),
-    ("ResourceId", |it| it.id()),
-    ("ResourceName", |it| it.resource.address.clone()),
-    ("ResourceType", |it| it.resource.kind.clone()),
-    ("ServiceCategory", |it| if it.what == What::Disks { "Storage" } else { "Compute" }.to_owned()),
-    ("ServiceName", |it| it.resource.kind.clone()),
-    ("ServiceSubcategory", |it| it.subcategory().to_owned()),
-    ("SkuId", |it| it.sku()),
-    ("SkuMeter", |it| if it.what == What::Disks { "Disks" } else { "Machine Hours" }.to_owned()),
-    ("SkuPriceDetails", |it| it.details()),
-    ("SkuPriceId", |it| it.sku_price()),
-    ("SubAccountId", |_| String::new()),
-    ("SubAccountName", |_| String::new()),
-    ("SubAccountType", |_| String::new()),
-    ("Tags", |it| it.tags()),
-    ("x_EstimatedCost", |it| decimal(it.amount.expected.usd())),
-    ("x_EstimatedCostFloor", |it| decimal(it.amount.floor.usd())),
-    ("x_EstimatedCostCeiling", |it| decimal(it.amount.ceiling.usd())),
-    ("x_EstimateStatus", |it| status(it.item).to_owned()),
-    ("x_PriceAsOf", |it| it.item.as_of.clone().unwrap_or_default()),
-    ("x_HoursPerMonth", |it| decimal(it.month.hours())),
-    ("x_Role", |it| it.resource.role.name().to_owned()),
-    ("x_Purchase", |it| it.fact_text(Key::Purchase).to_owned()),
-    ("x_Accelerator", |it| it.fact_text(Key::Accelerator).to_owned()),
-    ("x_AcceleratorCount", |it| it.resource.number(Key::AcceleratorCount).map_or(String::new(), decimal)),
-    ("x_Path", |it| it.path.clone()),
-    ("x_Tool", |it| it.tool.to_owned()),
+const COLUMNS: &[(&str, &dyn Fn(&Charge<'_>) -> Cell)] = &columns![
+    "AvailabilityZone" => |_| Cell::Blank,
+    "BilledCost" => |_| decimal(0.0),
+    "BillingAccountId" => |_| "not-billed",
+    "BillingAccountName" => |_| "estimate from configuration, not billed",
+    "BillingAccountType" => |_| "Estimate",
+    "BillingCurrency" => |_| "USD",
+    "BillingPeriodEnd" => |it| midnight(it.month.next()),
+    "BillingPeriodStart" => |it| midnight(it.month),
+    "CapacityReservationId" => |_| Cell::Blank,
+    "CapacityReservationStatus" => |_| Cell::Blank,
+    "ChargeCategory" => |_| "Usage",
+    "ChargeClass" => |_| Cell::Blank,
+    "ChargeDescription" => |it| it.description(),
+    "ChargeFrequency" => |_| "Usage-Based",
+    "ChargePeriodEnd" => |it| midnight(it.month.next()),
+    "ChargePeriodStart" => |it| midnight(it.month),
+    "CommitmentDiscountCategory" => |_| Cell::Blank,
+    "CommitmentDiscountId" => |_| Cell::Blank,
+    "CommitmentDiscountName" => |_| Cell::Blank,
+    "CommitmentDiscountQuantity" => |_| Cell::Blank,
+    "CommitmentDiscountStatus" => |_| Cell::Blank,
+    "CommitmentDiscountType" => |_| Cell::Blank,
+    "CommitmentDiscountUnit" => |_| Cell::Blank,
+    "ConsumedQuantity" => |_| Cell::Blank,
+    "ConsumedUnit" => |_| Cell::Blank,
+    "ContractedCost" => |_| decimal(0.0),
+    "ContractedUnitPrice" => |_| Cell::Blank,
+    "EffectiveCost" => |_| decimal(0.0),
+    "InvoiceId" => |_| Cell::Blank,
+    "InvoiceIssuerName" => |_| "gpulint estimate, no invoice",
+    "ListCost" => |it| decimal(it.list.expected.usd()),
+    "ListUnitPrice" => |it| it.list_unit_price(),
+    "PricingCategory" => |it| it.pricing_category(),
+    "PricingCurrency" => |_| "USD",
+    "PricingCurrencyContractedUnitPrice" => |_| Cell::Blank,
+    "PricingCurrencyEffectiveCost" => |_| decimal(0.0),
+    "PricingCurrencyListUnitPrice" => |it| it.list_unit_price(),
+    "PricingQuantity" => |it| decimal(it.quantity),
+    "PricingUnit" => |it| it.unit,
+    "ProviderName" => |it| it.provider(),
+    "PublisherName" => |it| it.provider(),
+    "RegionId" => |it| it.fact_text(Key::Region),
+    "RegionName" => |it| it.fact_text(Key::Region),
+    "ResourceId" => |it| it.id(),
+    "ResourceName" => |it| &it.resource.address,
+    "ResourceType" => |it| &it.resource.kind,
+    "ServiceCategory" => |it| if it.what == What::Disks { "Storage" } else { "Compute" },
+    "ServiceName" => |it| &it.resource.kind,
+    "ServiceSubcategory" => |it| it.subcategory(),
+    "SkuId" => |it| it.sku(),
+    "SkuMeter" => |it| if it.what == What::Disks { "Disks" } else { "Machine Hours" },
+    "SkuPriceDetails" => |it| it.details(),
+    "SkuPriceId" => |it| it.sku_price(),
+    "SubAccountId" => |_| Cell::Blank,
+    "SubAccountName" => |_| Cell::Blank,
+    "SubAccountType" => |_| Cell::Blank,
+    "Tags" => |it| it.tags(),
+    "x_EstimatedCost" => |it| decimal(it.amount.expected.usd()),
+    "x_EstimatedCostFloor" => |it| decimal(it.amount.floor.usd()),
+    "x_EstimatedCostCeiling" => |it| decimal(it.amount.ceiling.usd()),
+    "x_EstimateStatus" => |it| status(it.item),
+    "x_PriceAsOf" => |it| it.item.as_of.as_ref(),
+    "x_HoursPerMonth" => |it| decimal(it.month.hours()),
+    "x_Role" => |it| it.resource.role.name(),
+    "x_Purchase" => |it| it.fact_text(Key::Purchase),
+    "x_Accelerator" => |it| it.fact_text(Key::Accelerator),
+    "x_AcceleratorCount" => |it| it.resource.number(Key::AcceleratorCount).map(decimal),
+    "x_Path" => |it| &it.path,
+    "x_Tool" => |it| it.tool,
 ];
 
 /// Readers distinguish decimals from integers by the decimal point.
@@ -121,18 +118,10 @@ fn decimal(number: f64) -> String {
 /// Returns rows for the parts of the total, with each dollar counted once. The rows are for the month of the reference
 /// day, with its hours instead of the 730 of other totals.
 pub(in crate::report) fn cost(report: &Report) -> String {
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    let mut rows = format!("{}\n", names.join(","));
     let tool = format!("gpulint {}", report.catalog.version);
     let month = BillMonth::of(report.today);
-    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-        for charge in charges(report, resource, item, month, &tool) {
-            let cells: Vec<String> = COLUMNS.iter().map(|(_, read)| csv::text(&read(&charge))).collect();
-            rows.push_str(&cells.join(","));
-            rows.push('\n');
-        }
-    }
-    rows
+    let all = report.inventory.resources.iter().zip(&report.bill.items);
+    csv(COLUMNS, all.flat_map(|(resource, item)| charges(report, resource, item, month, &tool)))
 }
 
 /// Returns resources of the bill without a row: they have no price, or the number of their runs is unknown.

@@ -3,15 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::text::{
-    answer, author, change_money, commits, did, expected, moved, number as plain_number, step_money, subject, unsure,
-};
+use super::text::{answer, author, change_money, commits, did, expected, moved, step_money, subject, unsure};
 use crate::catalog::Money;
 use crate::report::html::area::{Area, AreaState, AxisLabel, area};
 use crate::report::html::markup::Html;
 use crate::report::html::page::{HtmlPage, PageSection, title};
 use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
-use crate::report::views::history::course as steps_course;
+use crate::report::views::history::months as history_months;
+use crate::report::views::money::plain_number;
 use crate::report::views::sentence::sentence;
 use crate::report::{CostHistory, CostStep, HistoryPoint, Snapshot, escape};
 
@@ -269,35 +268,23 @@ const MONTHS: [(&str, Column); 6] = [
 
 /// Returns the last known state of each month.
 fn months(history: &CostHistory) -> Option<PageSection> {
-    let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
-    for point in &history.points {
-        let month: String = point.commit.date().to_string().chars().take(7).collect();
-        let state = months.entry(month).or_default();
-        *state = point.snapshot().map(|it| &**it).or(*state);
-    }
-    if months.len() < 2 {
+    let rows = history_months(history);
+    if rows.is_empty() {
         return None;
     }
-    let mut before: Option<&Snapshot> = None;
-    let mut rows = Vec::new();
-    for (month, state) in months {
-        rows.push((month, state, state.zip(before).map(|(now, before)| steps_course(before, now))));
-        before = state.or(before);
-    }
-    rows.reverse();
     let mut body = Html::new();
     let table =
         HtmlTable { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
-    let rest = table.print(&mut body, rows, |page, (month, state, moved)| {
-        name(page, &month);
-        let Some(state) = state else {
+    let rest = table.print(&mut body, rows.iter().rev(), |page, it| {
+        name(page, &it.month.to_string());
+        let Some(state) = it.state else {
             page.leaf("td", &[("colspan", "5"), ("class", "soft")], "unknown: no commit of this month could be read");
             return;
         };
         let at_least = if !state.combined().is_whole() { "at least " } else { "" };
         let amount = expected(state);
         number(page, &format!("{at_least}{}", history.currency.amount(amount)), amount.usd());
-        let moved = moved.unwrap_or_default();
+        let moved = it.moved.clone().unwrap_or_default();
         number(page, &change_money(history.currency, &moved), moved.difference.expected.usd());
         let accelerators = state.accelerators();
         number(page, &plain_number(accelerators), accelerators);

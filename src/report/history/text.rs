@@ -11,10 +11,11 @@ use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{
-    Blame, BlamedCommit, BranchCommit, Commit, CostStep, CostStepKind, StepChange, course as steps_course,
-    unknown_points,
+    Blame, BlamedCommit, BranchCommit, Commit, CostStep, CostStepKind, HistoryMonth, StepChange,
+    course as steps_course, months as history_months, unknown_points,
 };
-use crate::report::views::money::role_heading;
+use crate::report::views::money::{plain_number, role_heading};
+use crate::report::views::table::{Cell, Columns, columns};
 use crate::report::{CostHistory, EntryDetail, HistoryPoint, Most, ReportStyle, Snapshot};
 
 /// Months and steps that are shown by default.
@@ -194,64 +195,30 @@ fn drawn(text: &mut String, history: &CostHistory, style: ReportStyle) {
 
 /// Writes the last known state of each month.
 fn months(text: &mut String, history: &CostHistory, style: ReportStyle) {
-    let month = |point: &HistoryPoint| point.commit.date().to_string().chars().take(7).collect::<String>();
-    let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
-    for point in &history.points {
-        let (commits, state) = months.entry(month(point)).or_default();
-        *commits += 1 + point.passed_over;
-        *state = point.snapshot().map(|it| &**it).or(*state);
-    }
-    if months.len() < 2 {
-        return;
-    }
-    let mut before: Option<&Snapshot> = None;
-    let mut rows = Vec::new();
-    for (month, (commits, state)) in months {
-        let Some(state) = state else {
-            rows.push(vec![
-                month,
-                "?".to_owned(),
-                String::new(),
-                "?".to_owned(),
-                "?".to_owned(),
-                "?".to_owned(),
-                "?".to_owned(),
-                commits.to_string(),
-            ]);
-            continue;
-        };
-        let amount = expected(state);
-        let at_least = if !state.combined().is_whole() { "≥ " } else { "" };
-        let at_least = if style.plain && !at_least.is_empty() { "at least " } else { at_least };
-        let course = before.map(|before| steps_course(before, state)).filter(|it| !is_still(it));
-        rows.push(vec![
-            month,
-            format!("{at_least}{}", history.currency.amount(amount)),
-            course.map(|it| change_money(history.currency, &it)).unwrap_or_default(),
-            number(state.accelerators()),
-            state.finding_count().to_string(),
-            history.currency.amount(state.saves.expected),
-            state.not_judged.len().to_string(),
-            commits.to_string(),
-        ]);
-        before = Some(state);
-    }
-    let headings = [
-        "month",
-        "cost at month end",
-        "change",
-        "accelerators",
-        "findings",
-        "possible savings",
-        "not evaluated",
-        "commits",
+    let rows = history_months(history);
+    let at_least = |it: &Snapshot| match it.combined().is_whole() {
+        true => "",
+        false if style.plain => "at least ",
+        false => "≥ ",
+    };
+    let unknown = || Cell::from("?");
+    let amount = |it: &Snapshot| history.currency.amount(expected(it));
+    let columns: &Columns<'_, &HistoryMonth<'_>> = &columns![
+        "month" => |it| it.month.to_string(),
+        "cost at month end" => |it| it.state.map_or_else(unknown, |it| (at_least(it).to_owned() + &amount(it)).into()),
+        "change" => |it| it.moved.as_ref().filter(|it| !is_still(it)).map(|it| change_money(history.currency, it)),
+        "accelerators" => |it| it.state.map_or_else(unknown, |it| plain_number(it.accelerators()).into()),
+        "findings" => |it| it.state.map_or_else(unknown, |it| it.finding_count().into()),
+        "possible savings" => |it| it.state.map_or_else(unknown, |it| it.saves.expected.into()),
+        "not evaluated" => |it| it.state.map_or_else(unknown, |it| it.not_judged.len().into()),
+        "commits" => |it| it.commits,
     ];
-    let mut table = TextTable::new(&headings, 1..8);
-    let most = most(style, MONTHS);
-    let left_out = rows.len().saturating_sub(most);
-    rows.into_iter().skip(left_out).for_each(|row| table.row(row));
-    let _ = write!(text, "\n{}", table.print_within(style.columns));
-    not_shown(text, left_out, "earlier month");
+    let left_out = rows.len().saturating_sub(most(style, MONTHS));
+    let table = TextTable::of(columns, 1..8, rows.iter().skip(left_out), &history.currency);
+    if !rows.is_empty() {
+        let _ = write!(text, "\n{}", table.print_within(style.columns));
+        not_shown(text, left_out, "earlier month");
+    }
 }
 
 /// Returns true if the expected cost does not differ.
@@ -274,12 +241,6 @@ fn not_shown(text: &mut String, count: usize, what: &str) {
     }
 }
 
-/// Formats with at most two decimals.
-pub(super) fn number(n: f64) -> String {
-    let text = format!("{n:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 /// Writes the commits that changed the cost, the largest change first.
 fn steps(text: &mut String, history: &CostHistory, style: ReportStyle) {
     let size = |it: &CostStep| {
@@ -291,31 +252,21 @@ fn steps(text: &mut String, history: &CostHistory, style: ReportStyle) {
     if steps.is_empty() {
         return;
     }
-    let headings = ["commit", "date", "per month", "accelerators", "author", "subject", "changes"];
-    let mut table = TextTable::new(&headings, 2..4);
     let most = most(style, STEPS);
-    for step in steps.iter().take(most) {
-        let Some(point) = history.points.get(step.to) else { continue };
-        let commit = &point.commit;
-        let one_of = match step.between {
-            0 => commit.short().to_owned(),
-            n => format!("{} or one of {n} before it", commit.short()),
-        };
-        let accelerators = if step.accelerators == 0.0 {
-            String::new()
-        } else {
-            format!("{}{}", if step.accelerators > 0.0 { "+" } else { "" }, number(step.accelerators))
-        };
-        table.row(vec![
-            one_of,
-            commit.date().to_string(),
-            step_money(history.currency, step),
-            accelerators,
-            author(commit, step.by()),
-            subject(commit, step.by()),
-            did(&step.changes),
-        ]);
-    }
+    let points = steps.iter().take(most).filter_map(|step| Some((*step, &history.points.get(step.to)?.commit)));
+    let columns: &Columns<'_, (&CostStep, &Commit)> = &columns![
+        "commit" => |(step, commit)| one_of(commit, step.between),
+        "date" => |(_, commit)| commit.date(),
+        "per month" => |(step, _)| step_money(history.currency, step),
+        "accelerators" => |(step, _)| match step.accelerators {
+            0.0 => None,
+            n => Some(format!("{}{}", if n > 0.0 { "+" } else { "" }, plain_number(n))),
+        },
+        "author" => |(step, commit)| author(commit, step.by()),
+        "subject" => |(step, commit)| subject(commit, step.by()),
+        "changes" => |(step, _)| did(&step.changes),
+    ];
+    let table = TextTable::of(columns, 2..4, points, &history.currency);
     let _ = write!(text, "\n{}", table.print_within(style.columns));
     if style.choice.detail == EntryDetail::Verbose {
         steps.iter().take(most).for_each(|step| each_change(text, history, step));
@@ -447,25 +398,23 @@ fn by_commit(text: &mut String, history: &CostHistory, told: &[Blame<'_>], style
         (Reverse(*sum), Reverse(since.commit.time), since.commit.id.clone(), by)
     });
     let most = most(style, STEPS);
-    let mut table = TextTable::new(&["per month today", "resources", "commit", "date", "author", "subject"], 0..2);
-    for (since, sum, resources) in commits.iter().take(most) {
-        table.row(vec![
-            history.currency.amount(*sum),
-            resources.to_string(),
-            called(since),
-            since.commit.date().to_string(),
-            author(since.commit, since.by),
-            subject(since.commit, since.by),
-        ]);
-    }
+    let columns: &Columns<'_, &(BlamedCommit<'_>, Money, usize)> = &columns![
+        "per month today" => |(_, sum, _)| *sum,
+        "resources" => |(.., resources)| *resources,
+        "commit" => |(since, ..)| one_of(since.commit, since.between),
+        "date" => |(since, ..)| since.commit.date(),
+        "author" => |(since, ..)| author(since.commit, since.by),
+        "subject" => |(since, ..)| subject(since.commit, since.by),
+    ];
+    let table = TextTable::of(columns, 0..2, commits.iter().take(most), &history.currency);
     let _ = write!(text, "\n{}", table.print_within(style.columns));
     not_shown(text, commits.len().saturating_sub(most), "commit");
 }
 
-fn called(it: &BlamedCommit<'_>) -> String {
-    match it.between {
-        0 => it.commit.short().to_owned(),
-        n => format!("{} or one of {n} before it", it.commit.short()),
+fn one_of(commit: &Commit, between: usize) -> String {
+    match between {
+        0 => commit.short().to_owned(),
+        n => format!("{} or one of {n} before it", commit.short()),
     }
 }
 
@@ -474,22 +423,22 @@ fn by_resource(text: &mut String, history: &CostHistory, told: &[Blame<'_>], sty
     for (is_rented, name) in [(true, role_heading(BillingRole::Rented)), (false, role_heading(BillingRole::Requested))]
     {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
-        let headings =
-            [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];
-        let mut table = TextTable::new(&headings, 1..2);
-        for it in of_role.iter().take(most) {
-            let mut cells = vec![shortened(&one_line(&it.holding.address), LONGEST_ADDRESS)];
-            cells.push(it.holding.monthly.map_or("?".to_owned(), |it| history.currency.amount(it.expected)));
-            let date =
-                |it: &Option<BlamedCommit<'_>>| it.map_or("before".to_owned(), |it| it.commit.date().to_string());
-            let commit = |it: &Option<BlamedCommit<'_>>| it.as_ref().map(called).unwrap_or_default();
-            let by = |it: &Option<BlamedCommit<'_>>| it.map(|it| author(it.commit, it.by)).unwrap_or_default();
-            let signed = |delta: Option<Money>| delta.map_or("?".to_owned(), |it| signed(history.currency, it));
-            let delta = it.since.map(|it| signed(it.delta)).unwrap_or_default();
-            cells.extend([date(&it.since), commit(&it.since), delta, by(&it.since)]);
-            cells.extend([date(&it.added), commit(&it.added), by(&it.added)]);
-            table.row(cells);
-        }
+        let commit = |it: Option<BlamedCommit<'_>>| it.map(|it| one_of(it.commit, it.between));
+        let date = |it: Option<BlamedCommit<'_>>| it.map_or("before".to_owned(), |it| it.commit.date().to_string());
+        let by = |it: Option<BlamedCommit<'_>>| it.map(|it| author(it.commit, it.by));
+        let signed = |delta: Option<Money>| delta.map_or("?".to_owned(), |it| signed(history.currency, it));
+        let columns: &Columns<'_, &&Blame<'_>> = &columns![
+            name => |it| shortened(&one_line(&it.holding.address), LONGEST_ADDRESS),
+            "per month" => |it| it.holding.monthly.map_or(Cell::from("?"), |it| it.expected.into()),
+            "last change" => |it| date(it.since),
+            "commit" => |it| commit(it.since),
+            "change" => |it| it.since.map(|it| signed(it.delta)),
+            "author" => |it| by(it.since),
+            "first added" => |it| date(it.added),
+            "commit" => |it| commit(it.added),
+            "author" => |it| by(it.added),
+        ];
+        let table = TextTable::of(columns, 1..2, of_role.iter().take(most), &history.currency);
         if !of_role.is_empty() {
             let _ = write!(text, "\n{}", table.print_within(style.columns));
         }

@@ -31,48 +31,37 @@ struct Choices<'a> {
 
 const SCENARIOS: [CostScenario; 3] = [CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
 
+/// A heading, and the cost with that choice.
+type OtherChoice = (&'static str, fn(&Choices<'_>) -> Option<Money>);
+
+const ELSEWHERE: &str = "elsewhere";
+
+const OTHERS: [OtherChoice; 5] = [
+    ("spot", |it| it.scenarios[0]),
+    ("1 year", |it| it.scenarios[1]),
+    ("3 years", |it| it.scenarios[2]),
+    (ELSEWHERE, |it| it.elsewhere.as_ref().map(|(_, money)| *money)),
+    ("after its best fix", |it| it.after),
+];
+
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let all = dearest(report);
-    let has_choice =
-        |it: &Choices| it.after.is_some() || it.elsewhere.is_some() || it.scenarios.iter().any(Option::is_some);
+    let has_choice = |it: &Choices| OTHERS.iter().any(|(_, read)| read(it).is_some());
     let all: Vec<Choices> = all.into_iter().filter(has_choice).collect();
     if all.is_empty() {
         return None;
     }
     let mut body = Html::new();
-    let amounts = all.iter().flat_map(|it| {
-        let elsewhere = it.elsewhere.as_ref().map(|(_, money)| *money);
-        [Some(it.now), elsewhere, it.after].into_iter().chain(it.scenarios).flatten()
-    });
+    let amounts = all.iter().flat_map(|it| OTHERS.iter().filter_map(|(_, read)| read(it)).chain([it.now]));
     let scale = Scale::to(amounts.max().unwrap_or_default());
     legend(&mut body);
-    let has = |at: usize| all.iter().any(|it| it.scenarios.get(at).is_some_and(Option::is_some));
-    let is_shown = [
-        true,
-        true,
-        true,
-        has(0),
-        has(1),
-        has(2),
-        all.iter().any(|it| it.elsewhere.is_some()),
-        all.iter().any(|it| it.after.is_some()),
-    ];
-    let columns = [
-        ("resource", Column::Text),
-        ("comparison", Column::Picture),
-        ("now", Column::Number),
-        ("spot", Column::Number),
-        ("1 year", Column::Number),
-        ("3 years", Column::Number),
-        ("elsewhere", Column::Number),
-        ("after its best fix", Column::Number),
-    ];
     // Empty columns are left out.
-    let columns: Vec<(&str, Column)> =
-        columns.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(it, _)| it).collect();
+    let others: Vec<_> = OTHERS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
+    let first = [("resource", Column::Text), ("comparison", Column::Picture), ("now", Column::Number)];
+    let columns: Vec<_> = first.into_iter().chain(others.iter().map(|(name, _)| (*name, Column::Number))).collect();
     let caption = "Monthly cost of the most expensive resources with other purchase options: list prices, configured numbers and hours";
     let table = HtmlTable { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
-    table.print(&mut body, &all, |page, it| row(page, report, scale, it, &is_shown));
+    table.print(&mut body, &all, |page, it| row(page, report, scale, it, &others));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
     let answer = format!(
         "The cost of the {} most expensive resources with other purchase options, regions or providers.",
@@ -117,8 +106,7 @@ fn elsewhere(resource: &Resource, item: &BillItem, now: Money, catalog: &Catalog
     part.is_finite().then(|| (place, now.times(part)))
 }
 
-fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices, is_shown: &[bool; 8]) {
-    let [_, _, _, spot, one, three, elsewhere, after] = *is_shown;
+fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices, others: &[OtherChoice]) {
     name(page, &report.called(it.resource));
     let marks = marks(it);
     page.element("td", &[("class", "bar")], |page| {
@@ -130,24 +118,19 @@ fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices, is_shown: &
     });
     let amount = |money: Money| report.currency.amount(money);
     number(page, &format!("{}{}", mark_of(it.item), amount(it.now)), it.now.usd());
-    let cell = |page: &mut Html, money: Option<Money>| match money {
-        Some(money) => number(page, &amount(money), money.usd()),
-        None => number(page, "–", f64::MAX),
-    };
-    for (money, _) in it.scenarios.into_iter().zip([spot, one, three]).filter(|(_, is_shown)| *is_shown) {
-        cell(page, money);
-    }
-    match &it.elsewhere {
-        _ if !elsewhere => {}
-        Some((place, money)) => page.element("td", &[("class", "n"), ("data-v", &money.usd().to_string())], |page| {
-            page.text(&amount(*money));
-            page.raw("<br>");
-            page.leaf("span", &[("class", "soft small")], place);
-        }),
-        None => number(page, "–", f64::MAX),
-    }
-    if after {
-        cell(page, it.after);
+    for (heading, read) in others {
+        let place = it.elsewhere.as_ref().filter(|_| *heading == ELSEWHERE);
+        match (read(it), place) {
+            (None, _) => number(page, "–", f64::MAX),
+            (Some(money), None) => number(page, &amount(money), money.usd()),
+            (Some(money), Some((place, _))) => {
+                page.element("td", &[("class", "n"), ("data-v", &money.usd().to_string())], |page| {
+                    page.text(&amount(money));
+                    page.raw("<br>");
+                    page.leaf("span", &[("class", "soft small")], place);
+                });
+            }
+        }
     }
 }
 

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, HtmlTable, left_out, number};
-use crate::inventory::{BillingRole, Fact, Key, Resource};
+use crate::inventory::{BillingRole, Key, Resource};
 use crate::pricing::{BillItem, Period, Status, count_range};
 use crate::report::Report;
 use crate::report::views::basis::basis;
 use crate::report::views::money::mark_of;
+use crate::report::views::table::fact_text;
 
 /// Longer tables are folded.
 const FOLDED: usize = 40;
@@ -110,13 +111,5 @@ fn money(page: &mut Html, report: &Report, item: &BillItem) {
         // Costs per hour or run come after costs per month in every sort order.
         let rank = if item.per == Period::Month { amount.usd() } else { amount.usd() * 1e-9 };
         number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), rank);
-    }
-}
-
-fn fact_text(resource: &Resource, key: Key) -> String {
-    match resource.fact(key) {
-        Fact::Known(known) => known.value.to_string(),
-        Fact::Unknown(_) => "?".to_owned(),
-        Fact::Absent => String::new(),
     }
 }

@@ -24,6 +24,7 @@ pub(super) mod review_commit;
 pub(super) mod scorecard;
 pub(super) mod sentence;
 pub(super) mod suggestion;
+pub(super) mod table;
 pub(super) mod teams;
 pub(super) mod training_run;
 pub(super) mod unit_work;

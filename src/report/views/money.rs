@@ -5,6 +5,12 @@ use crate::inventory::BillingRole;
 use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
+/// Formats a number with at most two decimals.
+pub(in crate::report) fn plain_number(n: f64) -> String {
+    let text = format!("{n:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// Returns the name of a role in tables for people.
 pub(in crate::report) fn role_heading(role: BillingRole) -> &'static str {
     match role {

@@ -6,13 +6,14 @@ use std::fmt::Write;
 
 use super::summary;
 use super::table::TextTable;
-use crate::catalog::Money;
+use crate::catalog::{Money, MoneyRange};
 use crate::fit::speed::SpeedRange;
-use crate::inventory::{BillingRole, Fact, Key, Resource};
+use crate::inventory::{BillingRole, Key, Resource};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
-use crate::report::views::money::{mark_of, role_heading};
+use crate::report::views::money::{mark_of, plain_number, role_heading};
+use crate::report::views::table::{Columns, columns, fact_text};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
 use crate::report::{Most, Report, ReportStyle, Sort, escape};
 
@@ -44,29 +45,25 @@ pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {
         for (name, mut lines) in groups {
             sort(&mut lines, report, style.choice.sort);
             if !name.is_empty() {
-                let name = escape::shortened(&escape::one_line(&name), 120);
-                let _ = writeln!(text, "{name}: {}/month", report.currency.amount(sum(&lines)));
+                let _ = writeln!(text, "{}: {}/month", shown(&name, 120), report.currency.amount(sum(&lines)));
             }
-            let headings = [
-                role_heading(role),
-                "machine type",
-                "accelerators",
-                "count",
-                "per hour",
-                "hours",
-                "minimum",
-                "expected",
-                "maximum",
-                "where",
-            ];
-            let mut table = TextTable::new(&headings, 3..9);
             let most = match style.choice.most {
                 Most::Top(most) => most,
                 Most::All | Most::Screen => usize::MAX,
             };
-            for (resource, item) in lines.iter().take(most) {
-                table.row(row(report, resource, Some(item)));
-            }
+            let columns: &Columns<'_, &(&Resource, &BillItem)> = &columns![
+                role_heading(role) => |(it, _)| shown_name(report, it),
+                "machine type" => |(it, _)| shown(&fact_text(it, Key::Machine), 40),
+                "accelerators" => |(it, _)| accelerators(it),
+                "count" => |(it, _)| count(it),
+                "per hour" => |(_, item)| per_hour(report, item),
+                "hours" => |(_, item)| hours(item),
+                "minimum" => |(_, item)| amount(report, item, |it| it.floor),
+                "expected" => |(_, item)| expected(report, item),
+                "maximum" => |(it, item)| maximum(report, it, item),
+                "where" => |(it, _)| place(report, it),
+            ];
+            let table = TextTable::of(columns, 3..9, lines.iter().take(most), &report.currency);
             let _ = writeln!(text, "{}", table.print_within(style.columns));
             if lines.len() > most {
                 let _ = writeln!(text, "not shown: {} more; --all shows them\n", lines.len() - most);
@@ -86,8 +83,7 @@ fn units(text: &mut String, report: &Report, style: ReportStyle) {
     let headings: Vec<&str> = ["server", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
     let mut table = TextTable::new(&headings, 2..headings.len());
     for it in all.iter().filter(|it| it.is_known()) {
-        let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
-        let mut cells = vec![shown(&report.called(it.resource)), shown(it.model.unwrap_or_default())];
+        let mut cells = vec![shown(&report.called(it.resource), 60), shown(it.model.unwrap_or_default(), 60)];
         cells.extend(columns.iter().map(|(_, read)| read(it).map(SpeedRange::format_range).unwrap_or_default()));
         table.row(cells);
     }
@@ -123,69 +119,64 @@ fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
     });
 }
 
-fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>) -> Vec<String> {
-    let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
-    let price = match item.and_then(|item| item.per_hour) {
-        Some(range) => report.currency.per_hour(range.expected),
-        None => "unpriced".to_owned(),
-    };
-    let price = format!("{}{price}", item.map_or("", mark_of));
-    let price = match item.and_then(|item| item.stale.as_ref()) {
-        Some(_) => format!("{price} outdated"),
-        None => price,
-    };
-    let address = match resource.version_of {
-        _ if !resource.is_added() => format!("{} (excluded)", shown(&report.called(resource))),
-        _ => shown(&report.called(resource)),
-    };
-    let mut cells = vec![address, fact_text(resource, Key::Machine), accelerators(resource), count(resource), price];
-    cells.push(item.map_or_else(String::new, |item| match item.per {
-        Period::Month => trimmed(item.hours),
-        Period::Run => format!("{}/run", trimmed(item.hours)),
-        Period::Hour => "?".to_owned(),
-    }));
-    match item.and_then(|item| Some((item.per, item.amount?))) {
-        Some((per, range)) => {
-            let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
-            let shown = |money| format!("{}{per}", report.currency.amount(money));
-            let most = if resource.is_unlimited() { "no maximum".to_owned() } else { shown(range.ceiling) };
-            let mark = item.filter(|_| !range.expected.is_zero()).map_or("", mark_of);
-            cells.extend([shown(range.floor), format!("{mark}{}", shown(range.expected)), most]);
-        }
-        None => cells.extend(["?", "?", "?"].map(str::to_owned)),
-    }
-    let at = report.paths.locate(report.sources, resource.span);
-    cells.push(format!("{}:{}", shown(&at.path), at.line));
-    cells
+fn shown_name(report: &Report, resource: &Resource) -> String {
+    let name = shown(&report.called(resource), 60);
+    if resource.is_added() { name } else { format!("{name} (excluded)") }
 }
 
-fn fact_text(resource: &Resource, key: Key) -> String {
-    match resource.fact(key) {
-        Fact::Known(known) => escape::shortened(&escape::one_line(&known.value.to_string()), 40),
-        Fact::Unknown(_) => "?".to_owned(),
-        Fact::Absent => String::new(),
+fn per_hour(report: &Report, item: &BillItem) -> String {
+    let price = item.per_hour.map_or("unpriced".to_owned(), |range| report.currency.per_hour(range.expected));
+    let outdated = if item.stale.is_some() { " outdated" } else { "" };
+    format!("{}{price}{outdated}", mark_of(item))
+}
+
+fn hours(item: &BillItem) -> String {
+    match item.per {
+        Period::Month => plain_number(item.hours),
+        Period::Run => format!("{}/run", plain_number(item.hours)),
+        Period::Hour => "?".to_owned(),
     }
+}
+
+fn amount(report: &Report, item: &BillItem, end: fn(&MoneyRange) -> Money) -> String {
+    let per = if item.per == Period::Month { String::new() } else { format!("/{}", item.per.name()) };
+    item.amount.map_or("?".to_owned(), |range| format!("{}{per}", report.currency.amount(end(&range))))
+}
+
+fn expected(report: &Report, item: &BillItem) -> String {
+    let mark = item.amount.filter(|range| !range.expected.is_zero()).map_or("", |_| mark_of(item));
+    format!("{mark}{}", amount(report, item, |it| it.expected))
+}
+
+fn maximum(report: &Report, resource: &Resource, item: &BillItem) -> String {
+    match item.amount.is_some() && resource.is_unlimited() {
+        true => "no maximum".to_owned(),
+        false => amount(report, item, |it| it.ceiling),
+    }
+}
+
+fn place(report: &Report, resource: &Resource) -> String {
+    let at = report.paths.locate(report.sources, resource.span);
+    format!("{}:{}", shown(&at.path, 60), at.line)
+}
+
+fn shown(text: &str, most: usize) -> String {
+    escape::shortened(&escape::one_line(text), most)
 }
 
 fn accelerators(resource: &Resource) -> String {
-    let name = fact_text(resource, Key::Accelerator);
+    let name = shown(&fact_text(resource, Key::Accelerator), 40);
     match resource.number(Key::AcceleratorCount) {
-        Some(count) if !name.is_empty() => format!("{} × {name}", trimmed(count)),
+        Some(count) if !name.is_empty() => format!("{} × {name}", plain_number(count)),
         _ => name,
     }
 }
 
 fn count(resource: &Resource) -> String {
     match resource.count.value() {
-        Some(range) if range.floor == range.ceiling => trimmed(range.expected),
-        Some(range) if resource.is_unlimited() => format!("{} or more", trimmed(range.floor)),
-        Some(range) => format!("{}–{}", trimmed(range.floor), trimmed(range.ceiling)),
+        Some(range) if range.floor == range.ceiling => plain_number(range.expected),
+        Some(range) if resource.is_unlimited() => format!("{} or more", plain_number(range.floor)),
+        Some(range) => format!("{}–{}", plain_number(range.floor), plain_number(range.ceiling)),
         None => "?".to_owned(),
     }
-}
-
-/// Formats with at most two decimals.
-fn trimmed(n: f64) -> String {
-    let text = format!("{n:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use crate::catalog::Currency;
 use crate::report::one_line;
+use crate::report::views::table::Cell;
 
 /// The gap between columns.
 const GAP: &str = "  ";
@@ -20,6 +22,21 @@ pub(in crate::report) struct TextTable {
 impl TextTable {
     pub(in crate::report) fn new(headings: &[&str], numbers: Range<usize>) -> Self {
         TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
+    }
+
+    /// Returns a table of all rows.
+    pub(in crate::report) fn of<Row, Read: Fn(&Row) -> Cell>(
+        columns: &[(&str, Read)],
+        numbers: Range<usize>,
+        rows: impl IntoIterator<Item = Row>,
+        currency: &Currency,
+    ) -> Self {
+        let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+        let mut table = TextTable::new(&headings, numbers);
+        for row in rows {
+            table.row(columns.iter().map(|(_, read)| read(&row).shown(currency)).collect());
+        }
+        table
     }
 
     /// Adds a row. Cells are escaped, because names come from files: none can move a cursor or begin a line.

@@ -14,8 +14,8 @@ pub use point::{BranchCommit, Commit, HistoryInterval, HistoryPoint, PointState,
 pub use snapshot::{
     Holding, RuleCount, Snapshot, SnapshotAmount, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
 };
-pub(in crate::report) use steps::course;
 pub use steps::{CostStep, CostStepKind, StepChange, steps};
+pub(in crate::report) use steps::{HistoryMonth, course, months};
 pub(in crate::report) use unknown::unknown_points;
 
 use crate::catalog::Currency;

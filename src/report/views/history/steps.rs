@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::CostHistory;
 use super::point::{BranchCommit, HistoryPoint, PointState};
 use super::snapshot::{Holding, Snapshot};
 use crate::catalog::Money;
+use crate::measured::paid::BillMonth;
 use crate::pricing::{CostChange, CostSum};
 
 /// A point whose cost differs from the previous one.
@@ -158,6 +160,33 @@ fn step(before: &Snapshot, after: &Snapshot) -> CostStep {
         accelerators: sums.accelerators(),
         changes,
     }
+}
+
+/// The last known state of a month.
+pub(in crate::report) struct HistoryMonth<'a> {
+    pub(in crate::report) month: BillMonth,
+    pub(in crate::report) commits: usize,
+    pub(in crate::report) state: Option<&'a Snapshot>,
+    /// The change since the last known state of an earlier month.
+    pub(in crate::report) moved: Option<CostChange>,
+}
+
+/// Returns all months with commits; none if there is only one.
+pub(in crate::report) fn months(history: &CostHistory) -> Vec<HistoryMonth<'_>> {
+    let mut months: BTreeMap<BillMonth, (usize, Option<&Snapshot>)> = BTreeMap::new();
+    for point in &history.points {
+        let (commits, state) = months.entry(BillMonth::of(point.commit.date())).or_default();
+        *commits += 1 + point.passed_over;
+        *state = point.snapshot().map(|it| &**it).or(*state);
+    }
+    let is_one = months.len() < 2;
+    let mut before: Option<&Snapshot> = None;
+    let rows = months.into_iter().map(|(month, (commits, state))| {
+        let moved = state.zip(before).map(|(now, before)| course(before, now));
+        before = state.or(before);
+        HistoryMonth { month, commits, state, moved }
+    });
+    if is_one { Vec::new() } else { rows.collect() }
 }
 
 /// Returns the change of the combined total between two states.

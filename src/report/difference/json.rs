@@ -107,7 +107,7 @@ impl From<super::Cost> for Amount {
     }
 }
 
-pub(super) fn difference(it: &Difference) -> String {
+pub(in crate::report) fn difference(it: &Difference) -> String {
     json::print(&Document {
         version: json::VERSION,
         base: &it.base,

@@ -11,7 +11,7 @@ use super::{CommentLimits, Report, ReportStyle, html};
 /// The properties of a format, and the functions that write it.
 pub struct FormatRow {
     pub name: &'static str,
-    /// What the format is for, as help shows it.
+    /// The purpose of the format, as help shows it.
     pub meaning: &'static str,
     /// Decides how the output becomes safe in the log of a pipeline.
     pub syntax: FormatSyntax,
@@ -44,7 +44,7 @@ pub enum FormatSyntax {
     Commands,
 }
 
-/// What a format shows of a change.
+/// The content of a format that shows a change.
 pub(super) enum ShownChange {
     /// The comparison of both states.
     Comparison(fn(&Difference, ReportStyle) -> String),

@@ -38,7 +38,7 @@ pub use answers::what_if::what_if;
 pub use difference::render::{comment_on_change, difference};
 pub use difference::{Difference, GateResult};
 pub use escape::{harmless, one_line, without_commands, without_marked};
-pub use format::Format;
+pub use format::{Format, FormatRow, FormatSyntax};
 pub use formats::files::files;
 pub use formats::focus::left_out as left_out_of_focus;
 pub use formats::json::{inspect, print as json};
@@ -70,33 +70,16 @@ use crate::source::SourceFiles;
 
 /// Returns the findings in a format; `None` if the format is only for bills.
 pub fn render(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
-    if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
-        let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
-        return Some(for_hosts(format, &report));
+    let row = format.row();
+    if let Some(write) = row.chat {
+        return Some(write(&message::check(report)));
     }
-    Some(match format {
-        Format::Text => formats::text::check(report, style),
-        Format::Concise => formats::concise::check(report),
-        Format::Json => formats::json::check(report),
-        Format::Markdown => formats::markdown::check(report, CommentLimits::default()),
-        Format::Junit => formats::junit::check(report),
-        Format::Csv => formats::csv::check(report),
-        Format::Html => html::check(report),
-        Format::Slack | Format::Teams => message::written(format, &message::check(report)).unwrap_or_default(),
-        Format::Outputs => formats::outputs::check(report),
-        Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
-        Format::Ndjson => formats::rows::check(report),
-        Format::Focus => return None,
-    })
-}
-
-/// Returns the findings in a format for code hosts.
-fn for_hosts(format: Format, report: &Report) -> String {
-    match format {
-        Format::Sarif => formats::sarif::check(report),
-        Format::Gitlab => formats::gitlab::check(report),
-        _ => formats::github::check(report),
+    let write = row.check?;
+    if !row.has_host_paths {
+        return Some(write(report, style));
     }
+    let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
+    Some(write(&report, style))
 }
 
 /// Returns the report on one tree as a comment.
@@ -106,15 +89,7 @@ pub fn comment(report: &Report, room: CommentLimits) -> String {
 
 /// Returns the bill in a format; `None` if the format is only for findings.
 pub fn cost(format: Format, report: &Report, style: ReportStyle) -> Option<String> {
-    match format {
-        Format::Text => Some(formats::text::cost(report, style)),
-        Format::Json => Some(formats::json::cost(report)),
-        Format::Csv => Some(formats::csv::cost(report)),
-        Format::Html => Some(html::cost(report)),
-        Format::Ndjson => Some(formats::ndjson::cost(report)),
-        Format::Focus => Some(formats::focus::cost(report)),
-        _ => None,
-    }
+    format.row().cost.map(|write| write(report, style))
 }
 
 /// Returns the errors in the input or the configuration, for people.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpulint::report::Format;
+use gpulint::report::{Format, FormatSyntax};
 use serde_json::Value;
 
 use crate::cli::Place;
@@ -26,7 +26,7 @@ fn place() -> Place {
 
 /// Returns the formats that contain findings. The others contain bills.
 fn formats() -> impl Iterator<Item = &'static Format> {
-    Format::ALL.iter().filter(|format| !matches!(format, Format::Focus))
+    Format::ALL.iter().filter(|format| format.row().has_findings())
 }
 
 fn written(place: &Place, format: Format) -> String {
@@ -47,6 +47,22 @@ fn every_format_writes_what_its_file_says() {
         }
     }
     assert!(wrong.is_empty(), "{}\nGPULINT_BLESS=1 rewrites them", wrong.join("\n"));
+}
+
+#[test]
+fn the_documentation_names_every_format() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, after) = page.split_once("| format | for |\n|---|---|\n").expect("the table of formats");
+    let (table, after) = after.split_once("\n\n").unwrap();
+    let others = Format::ALL.iter().filter(|format| !matches!(format, Format::Text | Format::Json));
+    let missing = others.map(|it| it.row()).filter(|it| !table.contains(&format!("`{}`", it.name)));
+    let rows: Vec<String> = missing.map(|it| format!("\n| `{}` | {} |", it.name, it.meaning)).collect();
+    if fences::blessing() && !rows.is_empty() {
+        let table = format!("| format | for |\n|---|---|\n{table}{}", rows.concat());
+        return fs::write(&path, format!("{before}{table}\n\n{after}")).unwrap();
+    }
+    assert!(rows.is_empty(), "docs/json.md needs these rows; GPULINT_BLESS=1 adds them: {}", rows.concat());
 }
 
 #[test]
@@ -195,18 +211,23 @@ fn nothing_hostile_escapes_from_any_format() {
         let escaped = text.chars().find(|c| hostile(*c));
         assert_eq!(escaped, None, "{format} lets {escaped:?} out:\n{text}");
         assert!(!text.lines().any(|line| line.starts_with("::set-output")), "{format}: a command of the repository");
-        match format {
-            Format::Json | Format::Sarif | Format::Gitlab => {
+        match format.row().syntax {
+            FormatSyntax::Json => {
                 serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{format}: {error}"));
             }
-            Format::Markdown => {
+            FormatSyntax::JsonLines => {
+                let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+                lines.unwrap_or_else(|error| panic!("{format}: {error}"));
+            }
+            FormatSyntax::Markdown => {
                 let text = without_code(&text);
                 assert!(!text.contains("<script") && !text.contains("</details><"), "{text}");
                 assert!(!text.contains("](javascript") && !text.contains("@everyone"), "{text}");
             }
-            Format::Junit => assert!(!text.contains("<script") && !text.contains("]]>"), "{text}"),
-            Format::Csv => assert!(!text.contains(",=HYPER") && !text.contains(",\"=HYPER"), "{text}"),
-            _ => {}
+            FormatSyntax::Xml => assert!(!text.contains("<script") && !text.contains("]]>"), "{text}"),
+            FormatSyntax::Html => assert!(!text.contains("<script>alert"), "{text}"),
+            FormatSyntax::Csv => assert!(!text.contains(",=HYPER") && !text.contains(",\"=HYPER"), "{text}"),
+            FormatSyntax::Text | FormatSyntax::Commands => {}
         }
     }
 }
@@ -264,11 +285,12 @@ fn what_code_hosts_read_names_files_from_the_root_of_the_repository() {
     let place = place();
     place.write("infra/pool.tf", "resource \"aws_instance\" \"a\" {\n  instance_type = \"p3.2xlarge\"\n}\n");
     place.write(".git/", "");
-    for format in [Format::Sarif, Format::Github, Format::Gitlab, Format::Concise] {
+    let hosts = Format::ALL.iter().filter(|format| format.row().has_host_paths);
+    for format in hosts.chain([&Format::Concise]) {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
         command.current_dir(place.directory().join("infra")).args(["check", "--format", format.name()]);
         let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
-        assert_eq!(text.contains("infra/pool.tf"), format != Format::Concise, "{format}: {text}");
+        assert_eq!(text.contains("infra/pool.tf"), format.row().has_host_paths, "{format}: {text}");
     }
 }
 

@@ -11,7 +11,9 @@ use gpulint::catalog::Catalog;
 use gpulint::decide::{self, Decided, SuppressionContext};
 use gpulint::inventory::{ResourceId, WantedObjects, WantedRaw};
 use gpulint::pricing::{ChangeKind, Delta, ResourceCostChange, Side, delta};
-use gpulint::report::{self, CommentLimits, Difference, Format, GateResult, Report, ReportStyle, Saved, ShownPaths};
+use gpulint::report::{
+    self, CommentLimits, Difference, Format, FormatSyntax, GateResult, Report, ReportStyle, Saved, ShownPaths,
+};
 use gpulint::rules::{self, Budget, Profile, RuleContext, Rules};
 use gpulint::source::{Date, Edit, MemoryTree, SourceFiles, Span};
 use gpulint::{Analysis, AnalysisSettings};
@@ -193,8 +195,8 @@ impl Run {
             }
         }
         report::render(Format::Text, &report, ReportStyle { color: true, ..ReportStyle::default() });
-        for format in [Format::Text, Format::Csv, Format::Json, Format::Ndjson, Format::Focus] {
-            assert_harmless("the bill", &report::cost(format, &report, ReportStyle::default()).unwrap_or_default());
+        for format in Format::ALL {
+            assert_harmless("the bill", &report::cost(*format, &report, ReportStyle::default()).unwrap_or_default());
         }
         assert_written(Format::Markdown, &report::comment(&report, CommentLimits::new(2_000, false)));
         for id in 0..self.analysis.inventory.resources.len().min(5) {
@@ -322,10 +324,13 @@ pub(crate) fn assert_written(format: Format, text: &str) {
         text.to_owned()
     };
     assert_harmless(format.name(), text);
+    let documents: Vec<&str> = match format.row().syntax {
+        FormatSyntax::Json => vec![text],
+        FormatSyntax::JsonLines => text.lines().collect(),
+        _ => Vec::new(),
+    };
+    assert!(documents.iter().all(|it| serde_json::from_str::<Value>(it).is_ok()), "{format} is no JSON: {text}");
     match format {
-        Format::Json | Format::Sarif | Format::Gitlab => {
-            assert!(serde_json::from_str::<Value>(text).is_ok(), "{format} is no JSON: {text}");
-        }
         Format::Github => {
             let is_command = |line: &str| {
                 ["::error ", "::warning ", "::notice ", "::error::", "::warning::", "::notice::"]

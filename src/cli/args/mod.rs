@@ -56,7 +56,8 @@ pub(super) struct CliArguments {
 
 /// Returns the end of `gpulint --help`: first steps, formats, exit codes, and the address of the glossary.
 fn after_help() -> String {
-    let formats: Vec<String> = Format::ALL.iter().map(|it| format!("  {:<10}{}", it.name(), it.meaning())).collect();
+    let rows = Format::ALL.iter().map(|it| it.row());
+    let formats: Vec<String> = rows.map(|it| format!("  {:<10}{}", it.name, it.meaning)).collect();
     format!(
         "First steps:\n  gpulint                               find GPU waste in this repository\n  \
          gpulint cost                          list the cost per month\n  \

@@ -10,7 +10,8 @@ use super::{captured_output, replace, secrets, serving};
 use crate::cli::Failure;
 use crate::cli::args::{ColorChoice, Output};
 use crate::report::{
-    EntryChoice, Format, Most, Report, ReportStyle, harmless, not_judged, without_commands, without_marked, wrapped,
+    EntryChoice, Format, FormatSyntax, Most, Report, ReportStyle, harmless, not_judged, without_commands,
+    without_marked, wrapped,
 };
 
 /// Renders each requested format to its file or to standard output.
@@ -55,25 +56,22 @@ fn keep(
     Ok(())
 }
 
-/// Returns a report that is safe in the log of a pipeline.
+/// Returns a report that is safe in the log of a pipeline, without tokens if it leaves the machine.
 fn logged(format: Format, text: &str) -> Cow<'_, str> {
-    match format {
-        Format::Text | Format::Concise | Format::Csv | Format::Focus | Format::Markdown => without_commands(text),
-        Format::Json | Format::Ndjson | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
-        Format::Junit => without_marked(text, "&#35;"),
-        // These formats are for people and chat systems.
-        Format::Slack | Format::Teams => leaving(text, "\\u0023"),
-        Format::Html => leaving(text, "&#35;"),
-        // These formats consist of commands to the pipeline.
-        Format::Github | Format::Outputs => Cow::Borrowed(text),
+    let row = format.row();
+    match if row.leaves_machine { secrets::without_forms(text) } else { Cow::Borrowed(text) } {
+        Cow::Borrowed(text) => escape_commands(row.syntax, text),
+        Cow::Owned(text) => Cow::Owned(escape_commands(row.syntax, &text).into_owned()),
     }
 }
 
-/// Removes commands to a pipeline and tokens from output that leaves the machine.
-fn leaving<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
-    match secrets::without_forms(text) {
-        Cow::Borrowed(text) => without_marked(text, hash),
-        Cow::Owned(text) => Cow::Owned(without_marked(&text, hash).into_owned()),
+/// Escapes commands to the pipeline.
+fn escape_commands(syntax: FormatSyntax, text: &str) -> Cow<'_, str> {
+    match syntax {
+        FormatSyntax::Text | FormatSyntax::Csv | FormatSyntax::Markdown => without_commands(text),
+        FormatSyntax::Json | FormatSyntax::JsonLines => without_marked(text, "\\u0023"),
+        FormatSyntax::Xml | FormatSyntax::Html => without_marked(text, "&#35;"),
+        FormatSyntax::Commands => Cow::Borrowed(text),
     }
 }
 

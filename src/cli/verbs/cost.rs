@@ -13,9 +13,8 @@ pub(in crate::cli) fn run(arguments: &CostArguments) -> Result<ExitStatus, Failu
     output::write(&arguments.output, Format::Text, |format, style| {
         report::cost(format, &report, arguments.view.style(style))
     })?;
-    // These formats have rows for resources only, so files that were not evaluated go to standard error.
-    let are_rows = |it: &Format| matches!(it, Format::Focus | Format::Ndjson | Format::Csv);
-    if arguments.output.formats.iter().any(are_rows) {
+    // Files that were not evaluated go to standard error.
+    if arguments.output.formats.iter().any(|it| it.row().bills_resources_only) {
         output::complain_of_unjudged(&report);
     }
     let left_out = report::left_out_of_focus(&report);

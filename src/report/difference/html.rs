@@ -13,7 +13,7 @@ use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
 use crate::report::views::budgets::BudgetText;
 
-pub(super) fn difference(it: &Difference) -> String {
+pub(in crate::report) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
     let fails = if it.fails_for_the_unread() { ", exit code 1" } else { "" };
     let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];

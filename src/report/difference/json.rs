@@ -126,7 +126,7 @@ impl From<super::Cost> for WireAmount {
     }
 }
 
-pub(super) fn difference(it: &Difference) -> String {
+pub(in crate::report) fn difference(it: &Difference) -> String {
     json::print(&DifferenceDocument {
         version: json::VERSION,
         base: Cow::Borrowed(&it.base),

@@ -46,7 +46,7 @@ const LONGEST_VALUE: usize = 60;
 /// The maximum number of characters of a note.
 const LONGEST_NOTE: usize = 1_000;
 
-pub(super) fn difference(it: &Difference, room: CommentLimits) -> String {
+pub(in crate::report) fn difference(it: &Difference, room: CommentLimits) -> String {
     if it.is_nothing() {
         return nothing(it);
     }

@@ -1,13 +1,13 @@
 //! Writes the effect of a change on cost and findings, in each format for comparisons.
 
 mod headline;
-mod html;
-pub(in crate::report) mod json;
-mod markdown;
-mod outputs;
+pub(super) mod html;
+pub(super) mod json;
+pub(super) mod markdown;
+pub(super) mod outputs;
 pub(super) mod render;
 mod rows;
-mod text;
+pub(super) mod text;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -5,7 +5,7 @@ use crate::pricing::CostChange;
 use crate::report::formats::outputs::{cost, dollars, lines, verdict};
 
 /// Returns the state after the change, and the effect of the change.
-pub(super) fn difference(it: &Difference) -> String {
+pub(in crate::report) fn difference(it: &Difference) -> String {
     let delta = it.delta;
     let (rented, requested, total) = (delta.rented.difference, delta.requested.difference, delta.combined.difference);
     let changed = verdict(&it.after)

@@ -3,49 +3,42 @@
 use std::collections::HashSet;
 
 use super::headline::Headline;
-use super::{Difference, html, json, markdown, most_important_first, outputs, text};
+use super::{Difference, markdown, most_important_first};
 use crate::decide::Decided;
-use crate::report::message::{ChatMessage, titled, written};
+use crate::report::format::ShownChange;
+use crate::report::message::{ChatMessage, titled};
 use crate::report::views::price_age::price_age;
 use crate::report::{CommentLimits, Format, Report, ReportStyle};
 use crate::source::Date;
 
-/// Returns the comparison in a format; `None` if the format is only for findings.
+/// Returns the comparison in a format; `None` if the format does not show changes.
 pub fn difference(format: Format, difference: &Difference, style: ReportStyle) -> Option<String> {
-    match format {
-        Format::Text => Some(text::difference(difference, style)),
-        Format::Json => Some(json::difference(difference)),
-        Format::Markdown => Some(markdown::difference(difference, CommentLimits::default())),
-        Format::Outputs => Some(outputs::difference(difference)),
-        Format::Html => Some(html::difference(difference)),
-        Format::Slack | Format::Teams => written(format, &message(difference)),
-        // SARIF contains all findings, and marks those that existed before.
-        Format::Sarif => {
-            let there: HashSet<*const Decided> =
-                difference.unchanged.iter().map(|it| std::ptr::from_ref(*it)).collect();
-            let was_there = |decided: &Decided| there.contains(&std::ptr::from_ref(decided));
-            let mark = |decided: &Decided| {
-                let mut marked = decided.clone();
-                if was_there(decided) {
-                    marked.baselined = Some(Date::default());
-                }
-                marked
-            };
-            let after = &difference.after;
-            let all: Vec<Decided> = after.findings.iter().map(mark).collect();
-            let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
-            crate::report::render(format, &report, style)
-        }
-        // JSON lines contain a whole state, and a change is not a state.
-        Format::Ndjson => None,
-        // Formats without comparisons contain what the change adds.
-        format => {
-            let new: Vec<Decided> = difference.brought().cloned().collect();
-            let after = &difference.after;
-            let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
-            crate::report::render(format, &report, style)
-        }
+    let row = format.row();
+    if let Some(write) = row.chat {
+        return Some(write(&message(difference)));
     }
+    let findings: Vec<Decided> = match row.change {
+        ShownChange::Comparison(write) => return Some(write(difference, style)),
+        ShownChange::AddedFindings => difference.brought().cloned().collect(),
+        ShownChange::AllFindings => all_findings(difference),
+        ShownChange::Nothing => return None,
+    };
+    let after = &difference.after;
+    let report = Report { findings: &findings, catalog: after.catalog.clone(), ..*after };
+    crate::report::render(format, &report, style)
+}
+
+/// Returns the findings of the later state, with a mark on those that existed before.
+fn all_findings(difference: &Difference) -> Vec<Decided> {
+    let there: HashSet<*const Decided> = difference.unchanged.iter().map(|it| std::ptr::from_ref(*it)).collect();
+    let mark = |decided: &Decided| {
+        let mut marked = decided.clone();
+        if there.contains(&std::ptr::from_ref(decided)) {
+            marked.baselined = Some(Date::default());
+        }
+        marked
+    };
+    difference.after.findings.iter().map(mark).collect()
 }
 
 /// Returns a few lines: the effect on cost, and the findings that the change adds.

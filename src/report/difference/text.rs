@@ -16,7 +16,7 @@ use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::table::{Columns, columns};
 use crate::report::{EntryDetail, ReportStyle, escape};
 
-pub(super) fn difference(it: &Difference, style: ReportStyle) -> String {
+pub(in crate::report) fn difference(it: &Difference, style: ReportStyle) -> String {
     let headline = Headline::new(it);
     let line = headline.line(it.after.verdict);
     let mut text = format!("GPU cost vs {}: {line}\n", escape::one_line(&it.base));

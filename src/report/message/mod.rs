@@ -1,27 +1,18 @@
 //! Writes a report in a few lines for a chat. The user's own pipeline sends it.
 
 mod content;
-mod slack;
-mod teams;
+pub(super) mod slack;
+pub(super) mod teams;
 
 pub(in crate::report) use content::ChatMessage;
 
+use super::Report;
 use super::formats::text::found;
 use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
-use super::{Format, Report};
 
 /// The maximum number of fixes in the list.
 const FIRST: usize = 5;
-
-/// Returns the message in a chat format; `None` for other formats.
-pub(in crate::report) fn written(format: Format, message: &ChatMessage) -> Option<String> {
-    match format {
-        Format::Slack => Some(slack::message(message)),
-        Format::Teams => Some(teams::message(message)),
-        _ => None,
-    }
-}
 
 /// Returns the message about one tree.
 pub(in crate::report) fn check(report: &Report) -> ChatMessage {

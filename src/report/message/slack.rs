@@ -14,7 +14,7 @@ const BLOCKS: usize = 50;
 /// The maximum number of entries of a section.
 const ENTRY: usize = 500;
 
-pub(super) fn message(it: &ChatMessage) -> String {
+pub(in crate::report) fn message(it: &ChatMessage) -> String {
     let plain = |text: &str, most: usize| json!({ "type": "plain_text", "text": cut(text, most), "emoji": false });
     let section = |text: &str| json!({ "type": "section", "text": plain(text, SECTION) });
     let mut blocks: Vec<Value> = vec![json!({ "type": "header", "text": plain(&one_line(&it.title), HEADER) })];

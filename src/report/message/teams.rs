@@ -12,7 +12,7 @@ const LONGEST_MESSAGE_BYTES: usize = 20_000;
 /// Characters of one run; fewer if characters need several bytes.
 const LONGEST: [usize; 3] = [600, 300, 150];
 
-pub(super) fn message(it: &ChatMessage) -> String {
+pub(in crate::report) fn message(it: &ChatMessage) -> String {
     let mut text = String::new();
     for longest in LONGEST {
         text = card(it, longest);

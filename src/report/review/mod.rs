@@ -9,7 +9,6 @@ mod text;
 pub use content::CostReview;
 pub use month::Month;
 
-use super::message::written;
 use super::{Format, ReportStyle};
 
 /// Returns the review in a format; `None` if the format is only for findings.
@@ -18,7 +17,6 @@ pub fn review(format: Format, review: &CostReview, style: ReportStyle) -> Option
         Format::Html => Some(html::page(review)),
         Format::Text => Some(text::text(review, style)),
         Format::Markdown => Some(text::markdown(review)),
-        Format::Slack | Format::Teams => written(format, &review.message()),
-        _ => None,
+        _ => format.row().chat.map(|write| write(&review.message())),
     }
 }

@@ -1,7 +1,7 @@
 //! Code actions for findings: fixes, and suppression comments. Edits are calculated on request, and
 //! verified by a check in memory, like those of `check --fix`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use gen_lsp_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::client::FIX_ALL;
 use super::diagnostics::{EditorRanges, FolderDiagnostics};
 use super::documents::OpenTexts;
 use super::place::uri_of;
@@ -24,16 +23,133 @@ use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::cli::workspace::Workspace;
 use crate::report::one_line;
 use crate::rules::{Finding, Safety};
-use crate::source::changes;
+use crate::source::{FileId, changes};
 
 /// The placeholder for the reason of a suppression.
 const REASON: &str = "TODO: add a reason";
 
-/// A code action.
+const QUICK_FIX: &str = "quickfix";
+
+/// The kind of the action that applies all safe fixes of a document.
+const FIX_ALL: &str = "source.fixAll.gpulint";
+
+/// An action that gpulint offers.
+struct EditorAction {
+    /// The name in the data of an action.
+    name: &'static str,
+    /// The kind in the protocol.
+    kind: &'static str,
+    scope: ActionScope,
+    is_preferred: bool,
+    /// Returns the title for a finding in a file; `None` if gpulint does not offer the action.
+    title: fn(&Finding, &str) -> Option<String>,
+    edit: fn(&mut EditContext<'_>) -> Result<Texts, Failure>,
+}
+
+/// The findings that an action changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ActionScope {
+    Finding,
+    /// All findings of a file. The first one with a title offers the action.
+    File,
+}
+
+/// All actions, in the order in which gpulint offers them.
+static ACTIONS: [EditorAction; 4] = [
+    EditorAction {
+        name: "fix",
+        kind: QUICK_FIX,
+        scope: ActionScope::Finding,
+        is_preferred: true,
+        title: |finding, _| has_safe_fix(finding).then(|| format!("Fix: {}", describe_fix(finding))),
+        edit: |context| context.fix(Safety::Safe),
+    },
+    EditorAction {
+        name: "fix-unsafely",
+        kind: QUICK_FIX,
+        scope: ActionScope::Finding,
+        is_preferred: false,
+        title: |finding, _| {
+            let is_unsafe = finding.safety().is_some_and(|it| it != Safety::Safe) && !finding.edits.is_empty();
+            is_unsafe.then(|| format!("Change how the workload runs: {}", describe_fix(finding)))
+        },
+        edit: |context| context.fix(Safety::Unsafe),
+    },
+    EditorAction {
+        name: "accept",
+        kind: QUICK_FIX,
+        scope: ActionScope::Finding,
+        is_preferred: false,
+        title: |finding, path| {
+            let rule = &finding.rule;
+            is_acceptable(rule, path).then(|| format!("Suppress {rule} here, with a reason"))
+        },
+        edit: |context| {
+            let acceptance = Acceptance { reason: REASON, until: None };
+            Ok(Ignores::make(context.before, &acceptance, context.is_wanted, context.judge)?.texts)
+        },
+    },
+    EditorAction {
+        name: "fix-all",
+        kind: FIX_ALL,
+        scope: ActionScope::File,
+        is_preferred: false,
+        title: |finding, _| has_safe_fix(finding).then(|| "Apply all safe fixes in this file (gpulint)".to_owned()),
+        edit: |context| context.fix(Safety::Safe),
+    },
+];
+
+/// Returns the kinds of all actions.
+pub(super) fn action_kinds() -> BTreeSet<&'static str> {
+    ACTIONS.iter().map(|it| it.kind).collect()
+}
+
+fn with_scope(scope: ActionScope) -> impl Iterator<Item = &'static EditorAction> {
+    ACTIONS.iter().filter(move |it| it.scope == scope)
+}
+
+impl EditorAction {
+    fn offer(&self, title: String, chosen: &ChosenAction) -> CodeAction {
+        CodeAction {
+            title,
+            kind: Some(CodeActionKind::from(self.kind.to_owned())),
+            is_preferred: self.is_preferred.then_some(true),
+            data: serde_json::to_value(chosen).ok(),
+            ..CodeAction::default()
+        }
+    }
+}
+
+fn has_safe_fix(finding: &Finding) -> bool {
+    finding.safety() == Some(Safety::Safe) && !finding.edits.is_empty()
+}
+
+fn describe_fix(finding: &Finding) -> String {
+    finding.help.as_deref().map_or_else(|| finding.rule.clone(), |help| short(&one_line(help)))
+}
+
+/// The state before an action, the findings that it changes, and the function that repeats the check.
+struct EditContext<'a> {
+    before: &'a Arc<JudgedTree>,
+    is_wanted: &'a dyn Fn(&Identity) -> bool,
+    is_writable: &'a dyn Fn(&JudgedTree, FileId) -> bool,
+    judge: &'a mut dyn FnMut(&Texts) -> Result<Arc<JudgedTree>, Failure>,
+}
+
+impl EditContext<'_> {
+    fn fix(&mut self, limit: Safety) -> Result<Texts, Failure> {
+        let (is_wanted, is_writable) = (self.is_wanted, self.is_writable);
+        let mut fixing = Fixing { limit, is_wanted, is_writable, judge: self.judge };
+        Ok(Fixes::make(&mut fixing, self.before.clone())?.0.texts)
+    }
+}
+
+/// A code action that the user can select. Its JSON is in the data of the action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ChosenAction {
     pub(super) folder: PathBuf,
-    what: What,
+    /// The name of the action.
+    what: String,
     /// The file of the action, as a path of the tree.
     path: String,
     /// The rule of the finding, which identifies the finding together with the file and the address.
@@ -45,17 +161,13 @@ pub(super) struct ChosenAction {
 
 impl ChosenAction {
     pub(super) fn of(action: &CodeAction) -> Option<ChosenAction> {
-        serde_json::from_value(action.data.clone()?).ok()
+        let chosen: ChosenAction = serde_json::from_value(action.data.clone()?).ok()?;
+        chosen.action().is_some().then_some(chosen)
     }
-}
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum What {
-    Fix,
-    FixUnsafely,
-    FixAll,
-    Accept,
+    fn action(&self) -> Option<&'static EditorAction> {
+        ACTIONS.iter().find(|it| it.name == self.what)
+    }
 }
 
 /// An action with its edits by file, and the versions of open documents.
@@ -81,33 +193,21 @@ pub(super) fn actions_at(
 ) -> Vec<CodeAction> {
     let judged = &told.judged;
     let mut places = EditorRanges::new(&judged.session.sources, encoding);
-    let mut all = Vec::new();
-    let mut fixes_all = None;
-    for finding in judged.counting() {
-        let (path, at) = places.range(finding.span);
-        if below(&judged.session.scope.root, &path) != file {
-            continue;
-        }
-        if finding.safety() == Some(Safety::Safe) && !finding.edits.is_empty() {
-            fixes_all.get_or_insert(path.clone());
-        }
-        if at.start.line > range.end.line || at.end.line < range.start.line {
-            continue;
-        }
-        all.extend(of_finding(judged, folder, finding, (path, at), shown));
-    }
-    if let Some(path) = fixes_all {
-        let chosen =
-            ChosenAction { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
-        all.push(CodeAction {
-            title: "Apply all safe fixes in this file (gpulint)".to_owned(),
-            kind: Some(CodeActionKind::from(FIX_ALL.to_owned())),
-            data: serde_json::to_value(chosen).ok(),
-            ..CodeAction::default()
-        });
-    }
-    all.retain(|action| is_wanted(action.kind.as_ref(), wanted));
-    all
+    let ranges = judged.counting().map(|finding| (finding, places.range(finding.span)));
+    let in_file: Vec<_> = ranges.filter(|(_, (path, _))| below(&judged.session.scope.root, path) == file).collect();
+    let is_in_range = |at: &Range| at.start.line <= range.end.line && at.end.line >= range.start.line;
+    let in_range = in_file.iter().filter(|(_, (_, at))| is_in_range(at));
+    let of_findings = in_range.flat_map(|(finding, at)| of_finding(judged, folder, finding, at, shown));
+    let for_file = |action: &EditorAction| {
+        in_file.iter().find_map(|(finding, (path, _))| {
+            let (folder, path) = (folder.to_owned(), path.clone());
+            let title = (action.title)(finding, &path)?;
+            let what = action.name.to_owned();
+            Some(action.offer(title, &ChosenAction { folder, what, path, rule: String::new(), address: None }))
+        })
+    };
+    let for_file = with_scope(ActionScope::File).filter_map(for_file);
+    of_findings.chain(for_file).filter(|action| is_wanted(action.kind.as_ref(), wanted)).collect()
 }
 
 /// Whether the editor requested this kind of action, by its name or by a more general kind. Without a request, source
@@ -129,36 +229,20 @@ fn of_finding(
     judged: &JudgedTree,
     folder: &Path,
     finding: &Finding,
-    (path, at): (String, Range),
+    (path, at): &(String, Range),
     shown: &[Diagnostic],
 ) -> Vec<CodeAction> {
-    let is_about = |it: &&Diagnostic| it.range == at && it.code == Some(Code::String(finding.rule.clone()));
+    let is_about = |it: &&Diagnostic| it.range == *at && it.code == Some(Code::String(finding.rule.clone()));
     let diagnostics: Vec<Diagnostic> = shown.iter().filter(is_about).cloned().collect();
-    let action = |what: What, title: String, is_preferred: bool| {
-        let address = finding.address(&judged.analysis.inventory).map(str::to_owned);
-        let (folder, rule) = (folder.to_owned(), finding.rule.clone());
-        CodeAction {
-            title,
-            kind: Some(CodeActionKind::QuickFix),
-            diagnostics: (!diagnostics.is_empty()).then(|| diagnostics.clone()),
-            is_preferred: is_preferred.then_some(true),
-            data: serde_json::to_value(ChosenAction { folder, what, path: path.clone(), rule, address }).ok(),
-            ..CodeAction::default()
-        }
+    let address = finding.address(&judged.analysis.inventory);
+    let offer = |action: &EditorAction| {
+        let (folder, what, path) = (folder.to_owned(), action.name.to_owned(), path.clone());
+        let title = (action.title)(finding, &path)?;
+        let (rule, address) = (finding.rule.clone(), address.map(str::to_owned));
+        let offered = action.offer(title, &ChosenAction { folder, what, path, rule, address });
+        Some(CodeAction { diagnostics: (!diagnostics.is_empty()).then(|| diagnostics.clone()), ..offered })
     };
-    let mut all = Vec::new();
-    if !finding.edits.is_empty() {
-        let how = finding.help.as_deref().map_or_else(|| finding.rule.clone(), |help| short(&one_line(help)));
-        all.extend(match finding.safety() {
-            Some(Safety::Safe) => Some(action(What::Fix, format!("Fix: {how}"), true)),
-            Some(_) => Some(action(What::FixUnsafely, format!("Change how the workload runs: {how}"), false)),
-            None => None,
-        });
-    }
-    if is_acceptable(&finding.rule, &path) {
-        all.push(action(What::Accept, format!("Suppress {} here, with a reason", finding.rule), false));
-    }
-    all
+    with_scope(ActionScope::Finding).filter_map(offer).collect()
 }
 
 fn short(text: &str) -> String {
@@ -193,25 +277,17 @@ pub(super) fn edits_of(
 }
 
 fn build_edit(chosen: &ChosenAction, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
-    let is_this = |it: &Identity| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
-    let is_here = |it: &Identity| it.1 == chosen.path;
+    let Some(action) = chosen.action() else { return Ok(Texts::new()) };
+    let is_wanted = |it: &Identity| {
+        it.1 == chosen.path && (action.scope == ActionScope::File || it.0 == chosen.rule && it.2 == chosen.address)
+    };
     let open = workspace.texts();
     let is_writable = |judged: &JudgedTree, file| {
         let sources = &judged.session.sources;
         judged.is_writable(file) || open.contains(&sources.path(file)) && !sources.text(file).contains('\u{fffd}')
     };
     let mut judge = |texts: &Texts| workspace.imagine(texts);
-    let is_wanted: &dyn Fn(&Identity) -> bool = match chosen.what {
-        What::FixAll => &is_here,
-        _ => &is_this,
-    };
-    if chosen.what == What::Accept {
-        let acceptance = Acceptance { reason: REASON, until: None };
-        return Ok(Ignores::make(before, &acceptance, is_wanted, &mut judge)?.texts);
-    }
-    let limit = if chosen.what == What::FixUnsafely { Safety::Unsafe } else { Safety::Safe };
-    let mut fixing = Fixing { limit, is_wanted, is_writable: &is_writable, judge: &mut judge };
-    Ok(Fixes::make(&mut fixing, before.clone())?.0.texts)
+    (action.edit)(&mut EditContext { before, is_wanted: &is_wanted, is_writable: &is_writable, judge: &mut judge })
 }
 
 /// Returns the changed lines as edits.

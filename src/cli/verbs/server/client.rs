@@ -1,5 +1,6 @@
 //! The capabilities of the editor, and the user's settings in it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{ClientCapabilities, InitializeParams, WorkspaceFolders};
@@ -11,9 +12,6 @@ use super::position::Encoding;
 use crate::cli::args::InputArguments;
 use crate::cli::workspace::WorkspaceOptions;
 use crate::diagnostic::Level;
-
-/// The kind of the action that applies all safe fixes of a document.
-pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 
 /// The capabilities of the editor.
 #[derive(Debug, Clone, Copy)]
@@ -129,14 +127,14 @@ impl Preferences {
     }
 }
 
-/// Returns the capabilities of this server.
-pub(super) fn capabilities(client: &EditorClient, prices: PriceDisplay) -> Value {
+/// Returns the capabilities of this server, which offers these kinds of actions.
+pub(super) fn capabilities(client: &EditorClient, prices: PriceDisplay, action_kinds: &BTreeSet<&str>) -> Value {
     let mut capabilities = json!({
         "positionEncoding": client.encoding.kind(),
         "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
         "hoverProvider": true,
         "inlayHintProvider": { "resolveProvider": false },
-        "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL], "resolveProvider": client.resolves_edits },
+        "codeActionProvider": { "codeActionKinds": action_kinds, "resolveProvider": client.resolves_edits },
         "completionProvider": { "triggerCharacters": ["."], "resolveProvider": false },
         "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
     });

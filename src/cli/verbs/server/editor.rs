@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::actions::action_kinds;
 use super::client::{self, EditorClient, Preferences, PriceDisplay};
 use super::diagnostics::FolderDiagnostics;
 use super::documents::OpenTexts;
@@ -62,7 +63,7 @@ fn begin(connection: &Connection) -> Result<Option<(LanguageServer<'_>, Receiver
         Err(why) => (Preferences::default(), Some(why)),
     };
     let answer = json!({
-        "capabilities": client::capabilities(&client, preferences.shown_as(&client)),
+        "capabilities": client::capabilities(&client, preferences.shown_as(&client), &action_kinds()),
         "serverInfo": { "name": "gpulint", "version": env!("CARGO_PKG_VERSION") },
     });
     if connection.initialize_finish(id, answer).is_err() {

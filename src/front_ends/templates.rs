@@ -4,21 +4,20 @@ use std::collections::BTreeSet;
 
 use crate::inventory::{self, Declined, FactEdit, Resource, UnsupportedFile};
 use crate::languages::table::Reader;
-use crate::source::{Edit, SourceFiles, is_below, join, parent};
-use crate::templates::{self, TemplateOptions, TemplateReading};
+use crate::source::{Edit, is_below, join, parent};
+use crate::templates::{self, TemplateOptions, TemplateReader};
 
 use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct CloudTemplates {
     reader: Reader,
-    /// Reads the templates among the first list of paths. The second list contains all files.
-    read: fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading,
+    read: TemplateReader,
 }
 
 pub(super) static CLOUDFORMATION: CloudTemplates =
-    CloudTemplates { reader: Reader::CloudFormation, read: templates::read };
-pub(super) static AZURE: CloudTemplates = CloudTemplates { reader: Reader::Azure, read: templates::read_azure };
-pub(super) static PULUMI: CloudTemplates = CloudTemplates { reader: Reader::Pulumi, read: templates::read_pulumi };
+    CloudTemplates { reader: Reader::CloudFormation, read: templates::CLOUDFORMATION };
+pub(super) static AZURE: CloudTemplates = CloudTemplates { reader: Reader::Azure, read: templates::AZURE };
+pub(super) static PULUMI: CloudTemplates = CloudTemplates { reader: Reader::Pulumi, read: templates::PULUMI };
 
 impl FrontEnd for CloudTemplates {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {

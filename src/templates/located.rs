@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::hcl::value::HclValue;
-use crate::source::{file_name, is_below, join, parent};
+use crate::source::{file_name, is_below, join, parent, those};
+
+use super::reading::{ParameterValues, TemplateInput, TemplatesByPath};
 
 /// Returns the document at a location: a path, or the end of a URL whose beginning only the cloud knows.
 pub(super) fn meant<'m, T>(location: &HclValue, folder: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
@@ -39,24 +41,46 @@ fn only_with<'m, T>(end: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> 
     all.next().filter(|_| all.next().is_none()).map(String::as_str)
 }
 
+/// Returns the files in the folders of templates and their parents that may be parameter files, sorted: those with the
+/// ending `own`, and JSON files that contain one of the marks.
+pub(super) fn parameter_files<'i, T>(
+    input: TemplateInput<'i>,
+    templates: &TemplatesByPath<T>,
+    own: Option<&str>,
+    marks: &[&[u8]],
+) -> Vec<&'i String> {
+    let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
+    let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
+    let is_own = |path: &str| own.is_some_and(|own| path.ends_with(own));
+    let is_named_so = |path: &str| is_own(path) || path.ends_with(".json");
+    let files = input.paths.iter();
+    let files = files.filter(|path| is_named_so(path) && !templates.contains_key(*path) && is_near(path));
+    let files: BTreeSet<&String> = files.collect();
+    let has_mark = |text: &[u8]| marks.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
+    let is_one = |path: &&String| is_own(path) || input.sources.glance(path, has_mark).unwrap_or(false);
+    those(files.into_iter().collect(), is_one)
+}
+
 /// The parameters of a document, with whether each has a default.
 pub(super) type DeclaredParameters<'t> = BTreeMap<&'t str, bool>;
 
 /// Returns the document of a parameter file, which does not name it. It must declare all of the file's parameters.
 /// Among several, it is the one whose name the file repeats, or the one next to it.
-pub(super) fn parameters_of<'t>(
+pub(super) fn parameters_of<'t, T>(
     path: &str,
-    given: &BTreeSet<&str>,
-    declared: impl Iterator<Item = (&'t str, DeclaredParameters<'t>)>,
+    given: &ParameterValues,
+    templates: &'t TemplatesByPath<T>,
+    declared: impl Fn(&'t T) -> DeclaredParameters<'t>,
 ) -> Option<&'t str> {
     let folder = parent(path);
     let is_near =
         |at: &str| parent(at).is_empty() || is_below(path, parent(at)) || parent(parent(at)) == parent(folder);
     let fits = |declared: &DeclaredParameters<'_>| {
-        let is_complete = declared.iter().all(|(name, has_default)| *has_default || given.contains(name));
-        is_complete && given.iter().all(|name| declared.contains_key(name))
+        let is_complete = declared.iter().all(|(name, has_default)| *has_default || given.contains_key(*name));
+        is_complete && given.keys().all(|name| declared.contains_key(&**name))
     };
-    let all: Vec<&str> = declared.filter(|(at, it)| is_near(at) && fits(it)).map(|(at, _)| at).collect();
+    let all = templates.iter().filter(|(at, it)| is_near(at) && fits(&declared(it)));
+    let all: Vec<&str> = all.map(|(at, _)| at.as_str()).collect();
     let only = |is_it: &dyn Fn(&str) -> bool| {
         let mut those = all.iter().filter(|at| is_it(at));
         those.next().copied().filter(|_| those.next().is_none())

@@ -9,6 +9,7 @@
 mod azure;
 mod blocks;
 mod cloudformation;
+mod driver;
 mod located;
 mod names;
 mod pulumi;
@@ -16,8 +17,14 @@ mod reading;
 mod resources;
 mod write;
 
-pub use azure::read as read_azure;
-pub use cloudformation::read;
-pub use pulumi::read as read_pulumi;
 pub use reading::{TemplateOptions, TemplateReading};
 pub use write::write;
+
+use crate::source::SourceFiles;
+
+/// Reads the templates of a language among the first list of paths. The second list contains all files.
+pub type TemplateReader = fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading;
+
+pub const CLOUDFORMATION: TemplateReader = driver::read::<cloudformation::CloudFormationReader>;
+pub const AZURE: TemplateReader = driver::read::<azure::AzureReader>;
+pub const PULUMI: TemplateReader = driver::read::<pulumi::PulumiReader>;

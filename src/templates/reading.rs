@@ -1,11 +1,27 @@
-//! Defines options and results of reading documents.
+//! Defines input, options and results of reading documents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::inventory::{FactOverrides, Inventory};
-use crate::source::Span;
+use crate::languages::hcl::value::HclValue;
+use crate::source::{SourceFiles, Span};
 use crate::terraform::EvaluatedBlock;
+
+/// The files of the tree.
+#[derive(Clone, Copy)]
+pub(super) struct TemplateInput<'i> {
+    pub(super) sources: &'i SourceFiles,
+    /// Files that may be templates.
+    pub(super) candidates: &'i [String],
+    pub(super) paths: &'i [String],
+}
+
+/// The templates of a language by path.
+pub(super) type TemplatesByPath<T> = BTreeMap<String, Arc<T>>;
+
+/// The values of parameters by name.
+pub(super) type ParameterValues = BTreeMap<Arc<str>, HclValue>;
 
 /// Options for reading documents.
 #[derive(Clone, Default)]

@@ -17,37 +17,35 @@ use super::reading::TemplateReading;
 /// The prefix of metadata that suppresses a rule; Kubernetes annotations use the same words.
 const IGNORES: &str = "gpulint.dev/ignore.";
 
-/// Documents of one deployment, and its place.
-pub(super) struct Applied<'d> {
-    pub(super) table: &'d dyn TypeNaming,
+/// The resources of one provider in a deployment.
+pub(super) struct ProviderResources {
     /// The name of the provider in resource definitions.
     pub(super) provider: &'static str,
     /// The settings of all resources: the region.
     pub(super) settings: Vec<(String, HclValue)>,
-    pub(super) run: &'d RunId,
-    /// The place of the whole document.
-    pub(super) span: Span,
+    pub(super) resources: Vec<DocResource>,
 }
 
-impl Applied<'_> {
-    /// Adds the machines and requests of the resources.
+impl ProviderResources {
+    /// Adds the machines and requests of the resources. `span` is the place of the whole document.
     pub(super) fn add(
         &self,
-        resources: &[DocResource],
+        table: &dyn TypeNaming,
+        (run, span): (&RunId, Span),
         adjust: Option<&dyn FactOverrides>,
         reading: &mut TemplateReading,
     ) {
-        let provider = Arc::new(self.configured());
-        let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
+        let provider = Arc::new(self.configured(span));
+        let made = self.resources.iter().map(|it| (it, blocks::block(it, table, &provider)));
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
         let on: Vec<_> = on.into_iter().map(|(_, block)| block).collect();
         let off: Vec<_> = off.into_iter().map(|(_, block)| block).collect();
         reading.inventory.diagnostics.extend(on.iter().filter(|it| it.keyword == "module").map(not_at_hand));
-        let adjust = adjust.map(|adjust| (adjust, self.run));
+        let adjust = adjust.map(|adjust| (adjust, run));
         let mut found = terraform::resources((&on, &off), ReadBy::Template, adjust);
-        let by_address: HashMap<&str, &DocResource> = resources.iter().map(|it| (&*it.address, it)).collect();
+        let by_address: HashMap<&str, &DocResource> = self.resources.iter().map(|it| (&*it.address, it)).collect();
         for resource in &mut found {
-            resource.run = Some(self.run.clone());
+            resource.run = Some(run.clone());
             if let Some(declared) = by_address.get(&*resource.declared.block) {
                 resource.kind = declared.kind.to_string();
                 add_remarks(resource, declared);
@@ -58,13 +56,13 @@ impl Applied<'_> {
         reading.blocks.extend(on);
     }
 
-    fn configured(&self) -> Provider {
+    fn configured(&self, place: Span) -> Provider {
         let settings = self.settings.iter().map(|(name, value)| {
             let (value, span) = (value.clone(), value.span);
             (name.clone(), EvaluatedAttribute { value, span, expression: span, literal: true, beginning: None })
         });
         let attributes: BTreeMap<String, EvaluatedAttribute> = settings.collect();
-        Provider { name: self.provider.to_owned(), alias: None, span: self.span, attributes, blocks: Vec::new() }
+        Provider { name: self.provider.to_owned(), alias: None, span: place, attributes, blocks: Vec::new() }
     }
 }
 

@@ -18,15 +18,15 @@ fn templates_become_the_resources_that_the_cases_expect() {
 }
 
 fn cloudformation(tree: MemoryTree) -> String {
-    found(tree, templates::read)
+    found(tree, templates::CLOUDFORMATION)
 }
 
 fn pulumi(tree: MemoryTree) -> String {
-    found(tree, templates::read_pulumi)
+    found(tree, templates::PULUMI)
 }
 
 fn azure(tree: MemoryTree) -> String {
-    found(tree, templates::read_azure)
+    found(tree, templates::AZURE)
 }
 
 type Read = fn(&SourceFiles, &[String], &[String], &TemplateOptions) -> TemplateReading;

@@ -83,7 +83,7 @@ impl AzureDeployment<'_> {
                 let Some(value) = self.output(placed, output, at) else {
                     return self.computed(&placed.address, &path.join("."), at);
                 };
-                self.referred.borrow_mut().push((placed.address.clone(), at));
+                self.state.refer(&placed.address, at);
                 let rest = if placed.declared.symbol.is_none() { rest.get(1..).unwrap_or_default() } else { rest };
                 rest.iter().fold(value, |value, key| {
                     let key = HclValue::text(*key, at);
@@ -102,7 +102,7 @@ impl AzureDeployment<'_> {
                 let Some(value) = known.filter(|_| !placed.declared.is_existing || *said == "name") else {
                     return self.computed(&placed.address, &path.join("."), at);
                 };
-                self.referred.borrow_mut().push((placed.address.clone(), at));
+                self.state.refer(&placed.address, at);
                 rest.iter().fold(value, |value, key| {
                     let key: Arc<str> = (*key).into();
                     functions::member(&value, &HclValue::text(key, at), at).unwrap_or_else(|| HclValue::null(at))

@@ -1,12 +1,14 @@
 //! Evaluates a template with its parameters: its resources, its outputs and its nested deployments.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::document::{DocData, DocResource, DocValue, Presence};
-use crate::languages::hcl::value::{Cause, HclData, HclValue, ProviderComputed};
+use crate::languages::document::{
+    DocData, DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence,
+};
+use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
 
 use super::evaluate::AzureNames;
@@ -14,119 +16,30 @@ use super::model::{AzureTemplate, NestedDeployment};
 use super::placed::LoopedResource;
 use super::syntax::{AzureExpr, AzureKind};
 
-/// The limit on nested deployments.
-const DEEPEST: usize = 12;
-
-/// The target of a deployment, as far as it is set.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AzurePlace {
-    pub(crate) location: Option<HclValue>,
-}
-
-/// The source of the templates and files that another template names.
-pub(crate) trait AzureLibrary {
-    /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
-    fn template(&self, location: &HclValue) -> Option<Arc<AzureTemplate>>;
-
-    /// Returns the text of a file, relative to the file that names it.
-    fn text(&self, location: &HclValue) -> Option<Arc<str>>;
-}
-
-/// Kind and name of a value that is evaluated once.
-type Known = (&'static str, Arc<str>);
-
-/// Remaining steps, and the current depth of values that depend on other values.
-struct Budget {
-    steps: Cell<u64>,
-    depth: Cell<usize>,
-}
-
-/// The limit on variables that depend on variables, so that the stack is large enough.
-const DEEPEST_VALUE: usize = 200;
-
 /// One template with one set of parameter values.
 pub(crate) struct AzureDeployment<'l> {
     pub(super) template: Arc<AzureTemplate>,
     pub(super) given: BTreeMap<Arc<str>, HclValue>,
-    pub(super) place: AzurePlace,
-    pub(super) library: &'l dyn AzureLibrary,
-    /// Address prefix with a dot at the end, such as `network.`; empty for the outermost deployment.
-    pub(super) prefix: Rc<str>,
-    depth: usize,
-    /// Shared budget of all deployments of one root.
-    budget: Rc<Budget>,
-    /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
-    pub(super) known: RefCell<HashMap<Known, Option<HclValue>>>,
+    pub(super) library: &'l dyn DocLibrary<AzureTemplate>,
+    pub(super) state: EvaluationState,
+    /// Values by kind and name.
+    pub(super) known: EvaluatedOnce<(&'static str, Arc<str>), HclValue>,
     pub(super) placed: OnceCell<Rc<Vec<LoopedResource>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
-    /// Deployments with an output that is being evaluated.
-    asked: RefCell<HashSet<Arc<str>>>,
     /// The depth of function calls.
     pub(super) calls: Cell<usize>,
-    /// Resources that were referenced since this was cleared.
-    pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
 
 impl<'l> AzureDeployment<'l> {
     pub(crate) fn new(
         template: Arc<AzureTemplate>,
         given: BTreeMap<Arc<str>, HclValue>,
-        place: AzurePlace,
-        library: &'l dyn AzureLibrary,
-        steps: u64,
+        library: &'l dyn DocLibrary<AzureTemplate>,
+        state: EvaluationState,
     ) -> Self {
-        Self::within(
-            template,
-            given,
-            place,
-            library,
-            (Rc::from(""), 0, Rc::new(Budget { steps: Cell::new(steps), depth: Cell::new(0) })),
-        )
-    }
-
-    fn within(
-        template: Arc<AzureTemplate>,
-        given: BTreeMap<Arc<str>, HclValue>,
-        place: AzurePlace,
-        library: &'l dyn AzureLibrary,
-        (prefix, depth, budget): (Rc<str>, usize, Rc<Budget>),
-    ) -> Self {
-        AzureDeployment {
-            template,
-            given,
-            place,
-            library,
-            prefix,
-            depth,
-            budget,
-            known: RefCell::default(),
-            placed: OnceCell::new(),
-            is_placing: Cell::new(false),
-            nested: RefCell::default(),
-            asked: RefCell::default(),
-            calls: Cell::new(0),
-            referred: RefCell::default(),
-        }
-    }
-
-    /// Spends steps; returns false if the budget is exhausted.
-    pub(super) fn spend(&self, steps: u64) -> bool {
-        let left = self.budget.steps.get();
-        self.budget.steps.set(left.saturating_sub(steps));
-        left >= steps
-    }
-
-    /// Evaluates a nested value; `None` if the nesting is too deep.
-    pub(super) fn deeper<T>(&self, make: impl FnOnce() -> T) -> Option<T> {
-        let depth = self.budget.depth.get();
-        if depth >= DEEPEST_VALUE {
-            return None;
-        }
-        self.budget.depth.set(depth + 1);
-        let made = make();
-        self.budget.depth.set(depth);
-        Some(made)
+        let (known, placed, is_placing, nested, calls) = Default::default();
+        AzureDeployment { template, given, library, state, known, placed, is_placing, nested, calls }
     }
 
     /// Returns the resources of this deployment and of nested ones. A nested deployment without an available template
@@ -137,7 +50,7 @@ impl<'l> AzureDeployment<'l> {
         for it in placed.iter().filter(|it| !it.declared.is_existing) {
             let presence = self.presence(it);
             match self.nested(it) {
-                Some(inner) => all.extend(inner.resources().into_iter().map(|it| within(it, &presence))),
+                Some(inner) => all.extend(inner.resources().into_iter().map(|it| it.within(&presence))),
                 None if matches!(it.declared.deployed, Some(NestedDeployment::AsPart(_))) => {}
                 None => all.push(self.resource(it, presence)),
             }
@@ -146,7 +59,7 @@ impl<'l> AzureDeployment<'l> {
     }
 
     fn resource(&self, placed: &LoopedResource, presence: Presence) -> DocResource {
-        self.referred.take();
+        self.state.take_references();
         let declared = &placed.declared;
         let mut properties = self.doc(&declared.body, &placed.names);
         let mut remarks = Vec::new();
@@ -179,7 +92,7 @@ impl<'l> AzureDeployment<'l> {
             presence,
             properties,
             remarks,
-            references: self.referred.take(),
+            references: self.state.take_references(),
         }
     }
 
@@ -215,16 +128,13 @@ impl<'l> AzureDeployment<'l> {
         if let Some(known) = self.nested.borrow().get(&placed.address) {
             return known.clone();
         }
-        let template = match deployed {
-            _ if self.depth >= DEEPEST => None,
-            NestedDeployment::AsPart(_) => None,
-            NestedDeployment::Apart(template) => Some(template.clone()),
-            NestedDeployment::Elsewhere(place) => self.library.template(&self.value(place, &placed.names)),
-        };
-        let inner = template.map(|template| {
-            let prefix = format!("{}.", placed.address).into();
-            let rest = (prefix, self.depth + 1, self.budget.clone());
-            Rc::new(Self::within(template, self.given_to(placed), self.place.clone(), self.library, rest))
+        let inner = self.state.nested(&format!("{}.", placed.address)).and_then(|state| {
+            let template = match deployed {
+                NestedDeployment::AsPart(_) => None,
+                NestedDeployment::Apart(template) => Some(template.clone()),
+                NestedDeployment::Elsewhere(place) => self.library.document(&self.value(place, &placed.names)),
+            };
+            Some(Rc::new(Self::new(template?, self.given_to(placed), self.library, state)))
         });
         self.nested.borrow_mut().insert(placed.address.clone(), inner.clone());
         inner
@@ -233,12 +143,10 @@ impl<'l> AzureDeployment<'l> {
     /// Returns the parameters of a nested deployment: Bicep's `params`, or `value` of each entry in a template.
     fn given_to(&self, placed: &LoopedResource) -> BTreeMap<Arc<str>, HclValue> {
         let body = &placed.declared.body;
-        let before = self.referred.take();
         let of_bicep = body.get("params");
         let of_template = || body.get("properties").and_then(|it| it.get("parameters"));
         let written = of_bicep.or_else(of_template);
-        let value = written.map(|it| self.value(it, &placed.names));
-        *self.referred.borrow_mut() = before;
+        let value = self.state.without_references(|| written.map(|it| self.value(it, &placed.names)));
         let is_wrapped = of_bicep.is_none();
         let entries = value.as_ref().and_then(HclValue::entries);
         let each = entries.into_iter().flat_map(|it| it.iter()).map(|(name, value)| {
@@ -256,10 +164,7 @@ impl<'l> AzureDeployment<'l> {
 
     /// Returns an output of a nested deployment; `None` if its template is missing.
     pub(super) fn output(&self, placed: &LoopedResource, output: &str, at: Span) -> Option<HclValue> {
-        if !self.asked.borrow_mut().insert(placed.address.clone()) {
-            return Some(HclValue::refused(format!("`{}` depends on itself", placed.address), at));
-        }
-        let found = match &placed.declared.deployed {
+        let value = || match &placed.declared.deployed {
             Some(NestedDeployment::AsPart(template)) => {
                 output_of(template, output).map(|it| self.value(it, &placed.names))
             }
@@ -267,16 +172,13 @@ impl<'l> AzureDeployment<'l> {
                 .nested(placed)
                 .and_then(|inner| output_of(&inner.template, output).map(|it| inner.value(it, &AzureNames::default()))),
         };
-        self.asked.borrow_mut().remove(&placed.address);
-        found
+        let in_circle = || HclValue::refused(format!("`{}` depends on itself", placed.address), at);
+        self.state.output_of(&placed.address, value).unwrap_or_else(|| Some(in_circle()))
     }
 
     /// Returns a value that is unknown before the resource is created.
     pub(super) fn computed(&self, address: &Arc<str>, attribute: &str, at: Span) -> HclValue {
-        self.referred.borrow_mut().push((address.clone(), at));
-        let why = format!("`{address}` is unknown before deployment");
-        let computed_by = Some(ProviderComputed { address: address.clone(), attribute: attribute.into() });
-        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        self.state.computed(address, attribute, "deployment", at)
     }
 
     /// Returns the expression of an output.
@@ -288,13 +190,12 @@ impl<'l> AzureDeployment<'l> {
 
     /// Returns a variable of another file, or all of them as one object if no name is given.
     pub(super) fn imported(&self, location: &HclValue, name: &str, at: Span) -> HclValue {
-        let template = self.library.template(location).filter(|_| self.depth < DEEPEST);
-        let Some(template) = template else {
+        let template = self.library.document(location);
+        let Some((template, state)) = template.zip(self.state.nested(&self.state.prefix)) else {
             return HclValue::unknown("the value comes from a file that is not in this repository", at);
         };
         let names: Vec<Arc<str>> = template.variables.iter().map(|it| it.name.clone()).collect();
-        let rest = (self.prefix.clone(), self.depth + 1, self.budget.clone());
-        let other = Self::within(template, BTreeMap::new(), self.place.clone(), self.library, rest);
+        let other = Self::new(template, BTreeMap::new(), self.library, state);
         let absent = || HclValue::unknown("the name is a function or type from another file", at);
         if !name.is_empty() {
             return other.variable(name, at).unwrap_or_else(absent);
@@ -311,16 +212,8 @@ impl<'l> AzureDeployment<'l> {
 
     /// Evaluates a value at its first use and caches it.
     pub(super) fn once(&self, what: &'static str, name: &Arc<str>, at: Span, value: &dyn Fn() -> HclValue) -> HclValue {
-        let key = (what, name.clone());
-        match self.known.borrow().get(&key) {
-            Some(Some(known)) => return known.clone(),
-            Some(None) => return HclValue::refused(format!("`{name}` depends on itself"), at),
-            None => {}
-        }
-        self.known.borrow_mut().insert(key.clone(), None);
-        let value = value();
-        self.known.borrow_mut().insert(key, Some(value.clone()));
-        value
+        let in_circle = || HclValue::refused(format!("`{name}` depends on itself"), at);
+        self.known.get((what, name.clone()), in_circle, value)
     }
 }
 
@@ -341,14 +234,4 @@ fn last_of_name(name: &DocValue) -> DocValue {
         },
         _ => name.clone(),
     }
-}
-
-/// Returns a resource of a nested deployment, which exists only if the deployment does.
-fn within(inner: DocResource, outer: &Presence) -> DocResource {
-    let presence = match (&inner.presence, outer) {
-        (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),
-        (Presence::Sure, outer) => outer.clone(),
-        (own, _) => own.clone(),
-    };
-    DocResource { presence, ..inner }
 }

@@ -53,10 +53,10 @@ impl AzureDeployment<'_> {
 
     pub(super) fn doc(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
         let at = expr.span;
-        if !self.spend(1) {
+        if !self.state.spend(1) {
             return DocValue::generated(HclValue::unknown("evaluating the deployment exceeds the step limit", at), at);
         }
-        let made = self.deeper(|| self.evaluate_expr(expr, names));
+        let made = self.state.deeper(|| self.evaluate_expr(expr, names));
         made.unwrap_or_else(|| {
             DocValue::generated(HclValue::unknown("the values refer to each other without end", at), at)
         })
@@ -163,7 +163,7 @@ impl AzureDeployment<'_> {
         };
         let mut all = Vec::new();
         for number in 0..count {
-            if !self.spend(TURN) {
+            if !self.state.spend(TURN) {
                 break;
             }
             let at = header.over.span;
@@ -268,7 +268,7 @@ impl AzureDeployment<'_> {
         let AzureKind::Lambda(parameters, body) = &lambda.kind else {
             return HclValue::refused("this function takes a lambda function", lambda.span);
         };
-        if !self.spend(TURN) {
+        if !self.state.spend(TURN) {
             return HclValue::unknown("evaluating the deployment exceeds the step limit", lambda.span);
         }
         let mut inner = names.clone();

@@ -27,7 +27,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use deployment::{AzureDeployment, AzureLibrary, AzurePlace};
+pub(crate) use deployment::AzureDeployment;
 pub(crate) use json::without_comments;
 pub(crate) use model::AzureTemplate;
 pub(crate) use parameters::{GivenByFile, given_by_bicep, given_by_json};

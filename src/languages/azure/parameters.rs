@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::languages::document::{DocLibrary, EvaluationState};
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{FileId, Span};
 
 use super::bicep;
-use super::deployment::{AzureDeployment, AzureLibrary, AzurePlace};
+use super::deployment::AzureDeployment;
 use super::evaluate::AzureNames;
-use super::model::DeclaredParameter;
+use super::model::{AzureTemplate, DeclaredParameter};
 
 /// Values that a file gives to the parameters of a template.
 pub(crate) struct GivenByFile {
@@ -85,11 +86,16 @@ pub(super) fn plain(node: &Node) -> HclValue {
 }
 
 /// Parses a Bicep parameter file, whose values may be expressions.
-pub(crate) fn given_by_bicep(file: FileId, text: &str, library: &dyn AzureLibrary, steps: u64) -> GivenByFile {
+pub(crate) fn given_by_bicep(
+    file: FileId,
+    text: &str,
+    library: &dyn DocLibrary<AzureTemplate>,
+    steps: u64,
+) -> GivenByFile {
     let read = bicep::read(file, text);
     let template = Arc::new(read.template);
-    let place = AzurePlace::default();
-    let deployment = AzureDeployment::new(template.clone(), BTreeMap::new(), place, library, steps);
+    let state = EvaluationState::new(steps);
+    let deployment = AzureDeployment::new(template.clone(), BTreeMap::new(), library, state);
     let values = template.parameters.iter().filter(|it| it.default.is_some());
     let values = values.filter_map(|it| Some((it.name.clone(), deployment.parameter(&it.name, template.span())?)));
     GivenByFile { values: values.collect(), template: read.using, comments: read.comments }

@@ -51,8 +51,8 @@ impl AzureDeployment<'_> {
         }
         self.is_placing.set(false);
         // Values that were evaluated in the meantime could not use the resources, so they are dropped.
-        self.known.borrow_mut().retain(|_, value| value.is_none());
-        self.referred.take();
+        self.known.clear();
+        self.state.take_references();
         distinguish(&mut all);
         self.placed.get_or_init(|| Rc::new(all)).clone()
     }
@@ -65,7 +65,7 @@ impl AzureDeployment<'_> {
         let is_loop = declared.turns.is_some();
         for (turn, names) in turns.into_iter().enumerate() {
             // A resource costs as many steps as a large expression.
-            if !self.spend(100) {
+            if !self.state.spend(100) {
                 break;
             }
             let is_sure = names.doubt.is_none();
@@ -93,7 +93,7 @@ impl AzureDeployment<'_> {
                 (last, format!("{kind}/{name}"))
             }
         };
-        let address: Arc<str> = format!("{}{}{address}", self.prefix, around.prefix).into();
+        let address: Arc<str> = format!("{}{}{address}", self.state.prefix, around.prefix).into();
         let inside =
             Around { names: around.names.clone(), conditions: conditions.clone(), prefix: around.prefix.clone() };
         for inner in &declared.inner {
@@ -126,7 +126,9 @@ impl AzureDeployment<'_> {
     fn declared_name(&self, symbol: &str, names: &AzureNames) -> String {
         let found = self.template.resources.iter().find(|it| it.symbol.as_deref() == Some(symbol));
         match found {
-            Some(declared) if declared.parent.as_ref().is_none_or(|it| !is_name(it, symbol)) && self.spend(20) => {
+            Some(declared)
+                if declared.parent.as_ref().is_none_or(|it| !is_name(it, symbol)) && self.state.spend(20) =>
+            {
                 self.name_of(declared, names).to_string()
             }
             _ => "${…}".to_owned(),

@@ -7,24 +7,12 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use crate::languages::document::Presence;
+use crate::languages::document::{EmptyLibrary, EvaluationState, Presence};
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
 use crate::source::{Limits, MemoryTree, SourceFiles};
 
-use super::{AzureDeployment, AzureLibrary, AzurePlace, AzureTemplate, without_comments};
-
-struct Nothing;
-
-impl AzureLibrary for Nothing {
-    fn template(&self, _: &HclValue) -> Option<Arc<AzureTemplate>> {
-        None
-    }
-
-    fn text(&self, _: &HclValue) -> Option<Arc<str>> {
-        None
-    }
-}
+use super::{AzureDeployment, AzureTemplate, without_comments};
 
 /// Returns the syntax errors of a file, its resources with default parameters, and its outputs.
 fn evaluated(path: &str, text: &str) -> Option<Json> {
@@ -44,8 +32,8 @@ fn evaluated(path: &str, text: &str) -> Option<Json> {
         (template, stream.diagnostics.iter().map(|it| it.message.clone()).collect())
     };
     let outputs: Vec<String> = template.outputs.iter().map(|it| it.name.to_string()).collect();
-    let (given, place, steps) = (BTreeMap::new(), AzurePlace::default(), Limits::DEFAULT.evaluation_steps);
-    let deployment = AzureDeployment::new(Arc::new(template), given, place, &Nothing, steps);
+    let state = EvaluationState::new(Limits::DEFAULT.evaluation_steps);
+    let deployment = AzureDeployment::new(Arc::new(template), BTreeMap::new(), &EmptyLibrary, state);
     let resources = deployment.resources().into_iter().map(|it| {
         let there = match it.presence {
             Presence::Sure => json!(true),

@@ -13,24 +13,17 @@ impl StackInstance<'_> {
     /// Returns whether a named condition of the template holds.
     pub(super) fn holds(&self, name: &str, at: Span) -> ConditionResult {
         let refused = |why: String| Err(Arc::new(Cause { refused: true, ..Cause::new(why, at) }));
-        match self.conditions.borrow().get(name) {
-            Some(Some(known)) => return known.clone(),
-            Some(None) => return refused(format!("the condition `{name}` depends on itself")),
-            None => {}
-        }
         let Some(condition) = self.template.entry("Conditions", name) else {
             return refused(format!("there is no condition `{name}`"));
         };
-        self.conditions.borrow_mut().insert(condition.key.clone(), None);
-        let holds = self.truth(&condition.value, &LoopNames::default());
-        self.conditions.borrow_mut().insert(condition.key.clone(), Some(holds.clone()));
-        holds
+        let in_circle = || refused(format!("the condition `{name}` depends on itself"));
+        self.conditions.get(condition.key.clone(), in_circle, || self.truth(&condition.value, &LoopNames::default()))
     }
 
     /// Returns whether a condition expression holds.
     pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> ConditionResult {
         let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
-        let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is not a condition") };
+        let ([entry], true) = (node.entries(), self.state.spend(1)) else { return unknown("this is not a condition") };
         let argument = &entry.value;
         let each = || argument.items().iter().map(|item| self.truth(item, names));
         match (&*entry.key, function(&entry.key)) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::document::{DocData, DocValue};
-use crate::languages::hcl::value::{Cause, HclNumber, HclValue, ProviderComputed};
+use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::Span;
 
@@ -57,23 +57,12 @@ pub(super) fn function(key: &str) -> Option<&str> {
 }
 
 impl StackInstance<'_> {
-    /// Spends a step; returns false if the budget is exhausted.
-    pub(super) fn spend(&self) -> bool {
-        self.spend_many(1)
-    }
-
-    pub(super) fn spend_many(&self, steps: u64) -> bool {
-        let left = self.budget.get();
-        self.budget.set(left.saturating_sub(steps));
-        left >= steps
-    }
-
     pub(super) fn value(&self, node: &Node, names: &LoopNames) -> HclValue {
         self.doc(node, names).value()
     }
 
     pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
-        if !self.spend() {
+        if !self.state.spend(1) {
             return DocValue::generated(
                 HclValue::unknown("evaluating the stack exceeds the step limit", node.span),
                 node.span,
@@ -160,11 +149,7 @@ impl StackInstance<'_> {
 
     /// Returns a value that is unknown before the resource is created.
     pub(super) fn computed(&self, name: &str, attribute: &str, at: Span) -> HclValue {
-        let address = self.address(name);
-        self.referred.borrow_mut().push((address.clone(), at));
-        let why = format!("`{address}` is unknown before the stack is created");
-        let computed_by = Some(ProviderComputed { address, attribute: attribute.into() });
-        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        self.state.computed(&self.address(name), attribute, "the stack is created", at)
     }
 
     /// Returns pseudo parameters such as `AWS::Region`.

@@ -37,7 +37,7 @@ impl StackInstance<'_> {
             let [name, collection, body, ..] = entry.value.items() else { continue };
             let Some(name) = name.text() else { continue };
             for inner in self.turns(name, collection, names) {
-                if !self.spend_many(TURN) {
+                if !self.state.spend(TURN) {
                     break;
                 }
                 all.extend(self.turn(body, &inner, depth));

@@ -23,5 +23,5 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use stack::{AccountAndRegion, NestedTemplates, StackInstance};
+pub(crate) use stack::{AccountAndRegion, StackInstance};
 pub(crate) use template::CloudTemplate;

@@ -1,20 +1,17 @@
 //! Evaluates a template with its parameters: its resources, its outputs and its nested stacks.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::document::{DocResource, DocValue, Presence};
+use crate::languages::document::{DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence};
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
 use super::evaluate::LoopNames;
 use super::template::CloudTemplate;
-
-/// The limit on nested stacks, far above what real templates nest.
-const DEEPEST: usize = 12;
 
 /// Types that are nested stacks, with the property for the location of their template.
 const NESTED: [(&str, &str); 2] =
@@ -31,30 +28,15 @@ pub(crate) struct AccountAndRegion {
     pub(crate) stack_name: Option<HclValue>,
 }
 
-/// The source of nested templates.
-pub(crate) trait NestedTemplates {
-    /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
-    fn nested(&self, location: &HclValue) -> Option<Arc<CloudTemplate>>;
-}
-
 /// One template with one set of parameter values.
 pub(crate) struct StackInstance<'l> {
     pub(super) template: Arc<CloudTemplate>,
     pub(super) given: BTreeMap<Arc<str>, HclValue>,
     pub(super) place: AccountAndRegion,
-    pub(super) library: &'l dyn NestedTemplates,
-    /// Address prefix with a dot at the end, such as `Child.`; empty for the outermost stack.
-    pub(super) prefix: Rc<str>,
-    depth: usize,
-    /// Shared budget of all stacks of one root.
-    pub(super) budget: Rc<Cell<u64>>,
-    /// Evaluated conditions. `None` marks a condition under evaluation: a second use means that it depends on itself.
-    pub(super) conditions: RefCell<HashMap<Arc<str>, Option<ConditionResult>>>,
+    library: &'l dyn DocLibrary<CloudTemplate>,
+    pub(super) state: EvaluationState,
+    pub(super) conditions: EvaluatedOnce<Arc<str>, ConditionResult>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
-    /// Stacks with an output that is being evaluated.
-    asked: RefCell<HashSet<Arc<str>>>,
-    /// Resources that were referenced since this was cleared.
-    pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
 
 impl<'l> StackInstance<'l> {
@@ -62,32 +44,11 @@ impl<'l> StackInstance<'l> {
         template: Arc<CloudTemplate>,
         given: BTreeMap<Arc<str>, HclValue>,
         place: AccountAndRegion,
-        library: &'l dyn NestedTemplates,
-        steps: u64,
+        library: &'l dyn DocLibrary<CloudTemplate>,
+        state: EvaluationState,
     ) -> Self {
-        Self::within(template, given, place, library, (Rc::from(""), 0, Rc::new(Cell::new(steps))))
-    }
-
-    fn within(
-        template: Arc<CloudTemplate>,
-        given: BTreeMap<Arc<str>, HclValue>,
-        place: AccountAndRegion,
-        library: &'l dyn NestedTemplates,
-        (prefix, depth, budget): (Rc<str>, usize, Rc<Cell<u64>>),
-    ) -> Self {
-        StackInstance {
-            template,
-            given,
-            place,
-            library,
-            prefix,
-            depth,
-            budget,
-            conditions: RefCell::default(),
-            nested: RefCell::default(),
-            asked: RefCell::default(),
-            referred: RefCell::default(),
-        }
+        let (conditions, nested) = Default::default();
+        StackInstance { template, given, place, library, state, conditions, nested }
     }
 
     /// Returns the resources of this stack and of nested ones. A nested stack without an available template stays a
@@ -97,7 +58,7 @@ impl<'l> StackInstance<'l> {
         for (entry, names) in self.declared("Resources") {
             let Some(found) = self.resource(&entry, &names) else { continue };
             match self.nested_stack(&entry, &found) {
-                Some(inner) => all.extend(inner.resources().into_iter().map(|it| within(it, &found.presence))),
+                Some(inner) => all.extend(inner.resources().into_iter().map(|it| it.within(&found.presence))),
                 None => all.push(found),
             }
         }
@@ -105,7 +66,7 @@ impl<'l> StackInstance<'l> {
     }
 
     pub(super) fn address(&self, name: &str) -> Arc<str> {
-        format!("{}{name}", self.prefix).into()
+        format!("{}{name}", self.state.prefix).into()
     }
 
     /// Returns a resource by its name, which a loop may have created.
@@ -119,14 +80,14 @@ impl<'l> StackInstance<'l> {
 
     fn resource(&self, entry: &NodeEntry, names: &LoopNames) -> Option<DocResource> {
         let kind = entry.value.text_at("Type")?.clone();
-        self.referred.take();
+        self.state.take_references();
         let none = Node::map(entry.value.span, Vec::new());
         let (key, written) = match entry.value.entry("Properties") {
             Some(entry) => (entry.key_span, &entry.value),
             None => (entry.key_span, &none),
         };
         let properties = self.doc(written, names).named(key);
-        let mut references = self.referred.take();
+        let mut references = self.state.take_references();
         let depends = entry.value.get("DependsOn");
         let depends = depends.iter().flat_map(|it| std::iter::once(*it).chain(it.items()));
         references.extend(depends.filter_map(|it| Some((self.address(it.text()?), it.span))));
@@ -168,15 +129,14 @@ impl<'l> StackInstance<'l> {
         // Tools that upload templates record the path of the original.
         let asset = found.remarks.iter().find(|(key, _)| &**key == "aws:asset:path").map(|(_, path)| path);
         let location = asset.or_else(|| found.properties.get(location)).map(DocValue::value);
-        let template = location.filter(|_| self.depth < DEEPEST).and_then(|it| self.library.nested(&it));
-        let stack = template.map(|template| {
+        let state = self.state.nested(&format!("{}{}.", self.state.prefix, found.name));
+        let stack = state.zip(location).and_then(|(state, location)| {
+            let template = self.library.document(&location)?;
             let parameters = found.properties.get("Parameters").map(DocValue::value);
             let given = parameters.as_ref().and_then(HclValue::entries);
             let given = given.map(|all| all.iter().map(|(name, value)| (name.clone(), value.clone())).collect());
-            let prefix = format!("{}{}.", self.prefix, found.name).into();
             let place = AccountAndRegion { stack_name: None, ..self.place.clone() };
-            let rest = (prefix, self.depth + 1, self.budget.clone());
-            Rc::new(StackInstance::within(template, given.unwrap_or_default(), place, self.library, rest))
+            Some(Rc::new(StackInstance::new(template, given.unwrap_or_default(), place, self.library, state)))
         });
         self.nested.borrow_mut().insert(entry.key.clone(), stack.clone());
         stack
@@ -185,14 +145,11 @@ impl<'l> StackInstance<'l> {
     /// Returns an output of a nested stack; `None` if it is another resource or if its template is missing.
     pub(super) fn output(&self, stack: &str, output: &str, at: Span) -> Option<HclValue> {
         let (entry, names) = self.resource_named(stack)?;
-        if !self.asked.borrow_mut().insert(entry.key.clone()) {
-            return Some(HclValue::refused(format!("the stack `{stack}` depends on itself"), at));
-        }
         // References in the nested stack's parameters do not belong to the resource that uses the output.
-        let before = self.referred.take();
-        let found = self.resource(&entry, &names);
-        *self.referred.borrow_mut() = before;
-        self.asked.borrow_mut().remove(&entry.key);
+        let resource = || self.state.without_references(|| self.resource(&entry, &names));
+        let Some(found) = self.state.output_of(&entry.key, resource) else {
+            return Some(HclValue::refused(format!("the stack `{stack}` depends on itself"), at));
+        };
         let inner = self.nested_stack(&entry, &found?)?;
         let all = inner.declared("Outputs");
         let found = all.iter().find(|(entry, _)| &*entry.key == output);
@@ -201,15 +158,4 @@ impl<'l> StackInstance<'l> {
             None => HclValue::refused(format!("the stack `{stack}` has no output `{output}`"), at),
         })
     }
-}
-
-/// Returns a resource of a nested stack, which exists only if the stack does.
-fn within(inner: DocResource, outer: &Presence) -> DocResource {
-    let presence = match (&inner.presence, outer) {
-        (Presence::Never(span), _) => Presence::Never(*span),
-        (_, Presence::Never(span)) => Presence::Never(*span),
-        (Presence::Sure, outer) => outer.clone(),
-        (own, _) => own.clone(),
-    };
-    DocResource { presence, ..inner }
 }

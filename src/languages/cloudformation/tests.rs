@@ -6,20 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use crate::languages::document::Presence;
+use crate::languages::document::{EmptyLibrary, EvaluationState, Presence};
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
 use crate::source::{Limits, MemoryTree, SourceFiles};
 
-use super::{AccountAndRegion, CloudTemplate, NestedTemplates, StackInstance};
-
-struct Nothing;
-
-impl NestedTemplates for Nothing {
-    fn nested(&self, _: &HclValue) -> Option<Arc<CloudTemplate>> {
-        None
-    }
-}
+use super::{AccountAndRegion, CloudTemplate, StackInstance};
 
 /// Returns each resource of a template with default parameters: name, presence, properties.
 fn evaluated(path: &str, text: &str) -> Vec<Json> {
@@ -30,8 +22,8 @@ fn evaluated(path: &str, text: &str) -> Vec<Json> {
         return Vec::new();
     };
     let given = Default::default();
-    let (place, steps) = (AccountAndRegion::default(), Limits::DEFAULT.evaluation_steps);
-    let stack = StackInstance::new(Arc::new(template), given, place, &Nothing, steps);
+    let (place, state) = (AccountAndRegion::default(), EvaluationState::new(Limits::DEFAULT.evaluation_steps));
+    let stack = StackInstance::new(Arc::new(template), given, place, &EmptyLibrary, state);
     let resources = stack.resources().into_iter().map(|it| {
         let there = match it.presence {
             Presence::Sure => json!(true),

@@ -4,6 +4,7 @@
 //! Languages that are written as data (cloud templates) are evaluated to this form, and the resource definitions are
 //! applied to it. An unknown value has its cause. It is never replaced by a default of its type.
 
+mod evaluation;
 mod json;
 mod texts;
 
@@ -12,6 +13,9 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
 
+#[cfg(test)]
+pub(crate) use evaluation::EmptyLibrary;
+pub(crate) use evaluation::{DocLibrary, EvaluatedOnce, EvaluationState};
 pub(crate) use json::as_json;
 pub(crate) use texts::joined;
 
@@ -64,6 +68,19 @@ pub(crate) struct DocResource {
     pub(crate) remarks: Vec<(Arc<str>, DocValue)>,
     /// Addresses of the resources that it refers to, with their places.
     pub(crate) references: Vec<(Arc<str>, Span)>,
+}
+
+impl DocResource {
+    /// Returns a resource of a nested document, which exists only if the document does.
+    #[must_use]
+    pub(crate) fn within(self, outer: &Presence) -> Self {
+        let presence = match (&self.presence, outer) {
+            (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),
+            (Presence::Sure, outer) => outer.clone(),
+            (own, _) => own.clone(),
+        };
+        DocResource { presence, ..self }
+    }
 }
 
 impl DocValue {

@@ -1,11 +1,12 @@
 //! Evaluates YAML programs.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::languages::document::{DocData, DocResource, DocValue, Presence, as_json, joined};
-use crate::languages::hcl::value::{Cause, HclNumber, HclValue, PathTarget, ProviderComputed};
+use crate::languages::document::{
+    DocData, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence, as_json, joined,
+};
+use crate::languages::hcl::value::{HclNumber, HclValue, PathTarget};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
 
@@ -40,30 +41,19 @@ impl PulumiProgram {
 
     /// Returns the resources of the program with the configuration of a stack.
     pub(crate) fn resources(&self, stack: &PulumiStack, steps: u64) -> Vec<DocResource> {
-        let run = ProgramRun {
-            program: self,
-            stack,
-            left: Cell::new(steps),
-            depth: Cell::new(0),
-            known: RefCell::default(),
-            referred: RefCell::default(),
-        };
+        let (state, known) = (EvaluationState::new(steps), EvaluatedOnce::default());
+        let run = ProgramRun { program: self, stack, state, known };
         let declared = self.root.get("resources").map(Node::entries).unwrap_or_default();
         declared.iter().filter_map(|entry| run.resource(entry)).collect()
     }
 }
 
-/// The limit on variables that depend on variables, so that the stack is large enough.
-const DEEPEST: usize = 200;
-
 struct ProgramRun<'p> {
     program: &'p PulumiProgram,
     stack: &'p PulumiStack,
-    left: Cell<u64>,
-    depth: Cell<usize>,
-    /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
-    known: RefCell<HashMap<Arc<str>, Option<HclValue>>>,
-    referred: RefCell<Vec<(Arc<str>, Span)>>,
+    state: EvaluationState,
+    /// Values by name and the place that uses them.
+    known: EvaluatedOnce<(Arc<str>, u32), HclValue>,
 }
 
 impl ProgramRun<'_> {
@@ -73,7 +63,7 @@ impl ProgramRun<'_> {
         if entry.value.get("get").is_some() {
             return None;
         }
-        self.referred.take();
+        self.state.take_references();
         let none = Node::map(entry.value.span, Vec::new());
         let written = entry.value.get("properties").unwrap_or(&none);
         let properties = self.doc(written);
@@ -90,21 +80,16 @@ impl ProgramRun<'_> {
             presence: Presence::Sure,
             properties,
             remarks: Vec::new(),
-            references: self.referred.take(),
+            references: self.state.take_references(),
         })
     }
 
     fn doc(&self, node: &Node) -> DocValue {
         let at = node.span;
-        let (left, depth) = (self.left.get(), self.depth.get());
-        self.left.set(left.saturating_sub(1));
-        if left == 0 || depth >= DEEPEST {
-            return DocValue::generated(HclValue::unknown("evaluating the program exceeds the step limit", at), at);
-        }
-        self.depth.set(depth + 1);
-        let made = self.evaluate_node(node);
-        self.depth.set(depth);
-        made
+        let made = if self.state.spend(1) { self.state.deeper(|| self.evaluate_node(node)) } else { None };
+        made.unwrap_or_else(|| {
+            DocValue::generated(HclValue::unknown("evaluating the program exceeds the step limit", at), at)
+        })
     }
 
     fn evaluate_node(&self, node: &Node) -> DocValue {
@@ -199,14 +184,12 @@ impl ProgramRun<'_> {
 
     /// Returns a property of a resource. Its inputs are known; only the provider knows the other properties.
     fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> HclValue {
-        self.referred.borrow_mut().push((entry.key.clone(), at));
         let given = path.iter().try_fold(entry.value.get("properties"), |of, key| Some(of?.get(key)));
         if let Some(node) = given.flatten().filter(|_| !path.is_empty() && path != ["id"]) {
+            self.state.refer(&entry.key, at);
             return self.once(&entry.key, at, &|| self.value(node));
         }
-        let computed_by = Some(ProviderComputed { address: entry.key.clone(), attribute: path.join(".").into() });
-        let why = format!("`{}` is unknown before the program runs", entry.key);
-        HclValue::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+        self.state.computed(&entry.key, &path.join("."), "the program runs", at)
     }
 
     /// Returns a variable of the program, or a configuration value.
@@ -233,16 +216,8 @@ impl ProgramRun<'_> {
     }
 
     fn once(&self, name: &Arc<str>, at: Span, value: &dyn Fn() -> HclValue) -> HclValue {
-        let place = format!("{name}@{}", at.start).into();
-        match self.known.borrow().get(&place) {
-            Some(Some(known)) => return known.clone(),
-            Some(None) => return HclValue::refused(format!("`{name}` depends on itself"), at),
-            None => {}
-        }
-        self.known.borrow_mut().insert(Arc::clone(&place), None);
-        let value = value();
-        self.known.borrow_mut().insert(place, Some(value.clone()));
-        value
+        let in_circle = || HclValue::refused(format!("`{name}` depends on itself"), at);
+        self.known.get((name.clone(), at.start), in_circle, value)
     }
 
     fn function(&self, entry: &NodeEntry) -> HclValue {

@@ -42,9 +42,9 @@ impl Assemblies {
         stacks.get(name).or_else(|| name.ends_with(NESTED).then(around).flatten().map(|(_, stack)| stack))
     }
 
-    /// Returns true if a file only describes the templates next to it.
-    pub(super) fn describes(&mut self, sources: &SourceFiles, path: &str) -> bool {
-        self.stacks(sources, parent(path)).is_some_and(|stacks| !stacks.is_empty())
+    /// Returns true if a file only describes the templates next to it, in a folder whose manifest was read.
+    pub(super) fn describes(&self, path: &str) -> bool {
+        self.folders.get(parent(path)).is_some_and(|stacks| !stacks.is_empty())
     }
 
     fn stacks(&mut self, sources: &SourceFiles, folder: &str) -> Option<&HashMap<Arc<str>, Synthesized>> {

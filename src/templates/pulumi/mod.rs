@@ -5,56 +5,115 @@
 
 mod names;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{DeploymentRun, RunKind};
 use crate::languages::document::DocResource;
 use crate::languages::hcl::value::HclValue;
 use crate::languages::pulumi::{PulumiProgram, PulumiStack, state};
 use crate::languages::yaml::{self, Node};
 use crate::source::{SourceFiles, Span, file_name, join, parent};
 
-use super::reading::{TemplateOptions, TemplateReading};
-use super::resources::Applied;
+use super::driver::{DeploymentSettings, TemplateLanguage, TemplateShelf};
+use super::names::{TypeNaming, small};
+use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
+use super::resources::ProviderResources;
 
-/// Reads projects and Pulumi's output among `candidates`; `paths` are all files of the tree.
-pub fn read(
-    sources: &SourceFiles,
-    candidates: &[String],
-    paths: &[String],
-    options: &TemplateOptions,
-) -> TemplateReading {
-    let mut reading = TemplateReading::default();
-    for path in candidates {
-        let Some((root, comments)) = root(sources, path) else { continue };
-        if let Some((resources, stack)) = state(&root) {
-            let made = Made {
-                path,
-                variant: stack.to_string(),
-                inputs: Vec::new(),
-                settings: BTreeMap::new(),
-                span: root.span,
-            };
-            made.add(&resources, options, &mut reading);
-            reading.taken.insert(path.clone());
-            continue;
+/// A project with a YAML program, or Pulumi's output for a program in any language.
+pub(super) enum PulumiSource {
+    Program(PulumiProgram),
+    Output { resources: Vec<DocResource>, span: Span },
+}
+
+#[derive(Default)]
+pub(super) struct PulumiReader {
+    stacks: Vec<DeploymentSettings<PulumiStack>>,
+}
+
+impl TemplateLanguage for PulumiReader {
+    type Template = PulumiSource;
+    type Place = PulumiStack;
+
+    fn names(&self) -> &'static dyn TypeNaming {
+        &names::Pulumi
+    }
+
+    fn span(template: &PulumiSource) -> Span {
+        match template {
+            PulumiSource::Program(program) => program.span(),
+            PulumiSource::Output { span, .. } => *span,
         }
-        let main = main_of(sources, path, &root);
-        let Some(program) = PulumiProgram::of(&root, main.as_ref().map(|(root, _)| root)) else { continue };
+    }
+
+    fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<PulumiSource> {
+        let mut all = TemplatesByPath::new();
+        for path in input.candidates {
+            let Some(source) = self.source(input, path, reading) else { continue };
+            reading.taken.insert(path.clone());
+            all.insert(path.clone(), Arc::new(source));
+        }
+        all
+    }
+
+    fn deployments(
+        &mut self,
+        _: TemplateInput<'_>,
+        _: &TemplatesByPath<PulumiSource>,
+        _: &mut TemplateReading,
+    ) -> Vec<DeploymentSettings<PulumiStack>> {
+        std::mem::take(&mut self.stacks)
+    }
+
+    fn evaluate(
+        &self,
+        template: &Arc<PulumiSource>,
+        settings: &DeploymentSettings<PulumiStack>,
+        shelf: &TemplateShelf<'_, PulumiSource>,
+    ) -> Vec<DocResource> {
+        match &**template {
+            PulumiSource::Program(program) => {
+                program.resources(&settings.place, shelf.sources.limits().evaluation_steps)
+            }
+            PulumiSource::Output { resources, .. } => resources.clone(),
+        }
+    }
+
+    fn providers(
+        &self,
+        settings: &DeploymentSettings<PulumiStack>,
+        resources: Vec<DocResource>,
+    ) -> Vec<ProviderResources> {
+        let mut packages: BTreeMap<String, Vec<DocResource>> = BTreeMap::new();
+        for it in resources {
+            packages.entry(names::package(&it.kind).to_owned()).or_default().push(it);
+        }
+        let of_package = |(package, resources): (String, Vec<DocResource>)| {
+            let settings = settings.place.values.iter().filter_map(|(key, value)| {
+                let key = key.strip_prefix(&*package)?.strip_prefix(':')?;
+                Some((small(key), value.clone()))
+            });
+            ProviderResources { provider: names::provider(&package), settings: settings.collect(), resources }
+        };
+        packages.into_iter().map(of_package).collect()
+    }
+}
+
+impl PulumiReader {
+    /// Parses a candidate and its stacks; `None` if it is another file.
+    fn source(&mut self, input: TemplateInput<'_>, path: &str, reading: &mut TemplateReading) -> Option<PulumiSource> {
+        let (root, comments) = root(input.sources, path)?;
+        if let Some((resources, stack)) = state(&root) {
+            let variant = stack.to_string();
+            self.stacks.push(DeploymentSettings { variant, ..DeploymentSettings::defaults(path) });
+            return Some(PulumiSource::Output { resources, span: root.span });
+        }
+        let main = main_of(input.sources, path, &root);
+        let program = PulumiProgram::of(&root, main.as_ref().map(|(root, _)| root))?;
         reading.comments.extend(comments);
         reading.comments.extend(main.into_iter().flat_map(|(_, comments)| comments));
-        for (file, stack) in stacks(sources, path, paths, &mut reading.comments) {
-            let resources = program.resources(&stack, sources.limits().evaluation_steps);
-            let variant = stack.name.as_ref().and_then(HclValue::as_text).map(|it| it.into_owned());
-            let variant = variant.unwrap_or_else(|| file_name(path).to_owned());
-            let span = program.span();
-            let made = Made { path, variant, inputs: file.into_iter().collect(), settings: stack.values, span };
-            made.add(&resources, options, &mut reading);
-        }
-        reading.taken.insert(path.clone());
+        self.stacks.extend(stacks(input, path, &mut reading.comments));
+        Some(PulumiSource::Program(program))
     }
-    reading
 }
 
 fn root(sources: &SourceFiles, path: &str) -> Option<(Node, Vec<Span>)> {
@@ -70,29 +129,20 @@ fn main_of(sources: &SourceFiles, path: &str, project: &Node) -> Option<(Node, V
     ["Main.yaml", "main.yaml"].iter().find_map(|name| root(sources, &join(&folder, name)?))
 }
 
-/// Returns the stacks of a project, each with its file; one without configuration if there is none.
-fn stacks<'p>(
-    sources: &SourceFiles,
-    project: &str,
-    paths: &'p [String],
-    comments: &mut Vec<Span>,
-) -> Vec<(Option<&'p str>, PulumiStack)> {
-    let name = |path: &'p str| {
-        let name = file_name(path).strip_prefix("Pulumi.")?;
-        name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"))
-    };
+/// Returns the stacks of a project that have a file with their configuration.
+fn stacks(input: TemplateInput<'_>, project: &str, comments: &mut Vec<Span>) -> Vec<DeploymentSettings<PulumiStack>> {
     let mut all = Vec::new();
-    for path in paths.iter().filter(|it| parent(it) == parent(project)) {
-        let Some(name) = name(path) else { continue };
-        let Some((root, said)) = root(sources, path) else { continue };
-        comments.extend(said);
+    for path in input.paths.iter().filter(|it| parent(it) == parent(project)) {
+        let name = file_name(path).strip_prefix("Pulumi.");
+        let name = name.and_then(|it| it.strip_suffix(".yaml").or_else(|| it.strip_suffix(".yml")));
+        let Some(name) = name else { continue };
+        let Some((root, found)) = root(input.sources, path) else { continue };
+        comments.extend(found);
         let config = root.get("config").map(Node::entries).unwrap_or_default().iter();
         let values = config.map(|entry| (entry.key.clone(), configured(&entry.value)));
-        let stack = PulumiStack { name: Some(HclValue::text(name, root.span)), values: values.collect() };
-        all.push((Some(path.as_str()), stack));
-    }
-    if all.is_empty() {
-        all.push((None, PulumiStack::default()));
+        let place = PulumiStack { name: Some(HclValue::text(name, root.span)), values: values.collect() };
+        let (file, variant) = (Some(path.clone()), name.to_owned());
+        all.push(DeploymentSettings { place, file, variant, ..DeploymentSettings::defaults(project) });
     }
     all
 }
@@ -114,39 +164,5 @@ fn configured(node: &Node) -> HclValue {
                 None => HclValue::text(text.clone(), node.span),
             },
         },
-    }
-}
-
-/// A stack and its inputs.
-struct Made<'m> {
-    path: &'m str,
-    variant: String,
-    inputs: Vec<&'m str>,
-    settings: BTreeMap<Arc<str>, HclValue>,
-    span: Span,
-}
-
-impl Made<'_> {
-    fn add(&self, resources: &[DocResource], options: &TemplateOptions, reading: &mut TemplateReading) {
-        let inputs = self.inputs.iter().copied().chain([self.path]);
-        let run = DeploymentRun::new(RunKind::Stack, parent(self.path), Some(&self.variant)).reading(inputs);
-        let packages: BTreeSet<&str> = resources.iter().map(|it| names::package(&it.kind)).collect();
-        for package in packages {
-            let of_package = resources.iter().filter(|it| names::package(&it.kind) == package);
-            let of_package: Vec<DocResource> = of_package.cloned().collect();
-            let settings = self.settings.iter().filter_map(|(key, value)| {
-                let key = key.strip_prefix(package)?.strip_prefix(':')?;
-                Some((super::names::small(key), value.clone()))
-            });
-            let applied = Applied {
-                table: &names::Pulumi,
-                provider: names::provider(package),
-                settings: settings.collect(),
-                run: &run.id,
-                span: self.span,
-            };
-            applied.add(&of_package, options.adjust.as_deref(), reading);
-        }
-        reading.inventory.runs.push(run);
     }
 }

@@ -26,9 +26,7 @@ impl AzureDeployment<'_> {
     }
 
     fn group(&self, at: Span) -> HclValue {
-        let location = self.place.location.clone().unwrap_or_else(|| {
-            HclValue::unknown("the location of the resource group is unknown before deployment", at)
-        });
+        let location = HclValue::unknown("the location of the resource group is unknown before deployment", at);
         let cause = Arc::new(Cause {
             outline: Some("${resourceGroup}".into()),
             ..Cause::new("the resource group is unknown before deployment", at)

@@ -1,0 +1,110 @@
+//! Front end for Azure Resource Manager templates and Bicep: finds them, their nested templates and the parameters of
+//! each deployment, and adds their resources to the inventory.
+
+use std::sync::Arc;
+
+use crate::languages::azure::{
+    AzureDeployment, AzureTemplate, GivenByFile, given_by_bicep, given_by_json, without_comments,
+};
+use crate::languages::document::{DocResource, EvaluationState};
+use crate::languages::yaml;
+use crate::source::{FileId, SourceFiles, Span, parent};
+
+use super::driver::{DeploymentSettings, ParsedTemplate, TemplateLanguage, TemplateShelf, parse_each};
+use super::located::{meant, parameter_files, parameters_of};
+use super::names::{AZURE, TypeNaming};
+use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
+use super::resources::ProviderResources;
+
+/// The ending of Bicep parameter files.
+const PARAMETERS: &str = ".bicepparam";
+
+/// The ending of Bicep files.
+const BICEP: &str = ".bicep";
+
+/// A string that every JSON parameter file contains.
+const MARK: &[u8] = b"eploymentParameters.json";
+
+#[derive(Default)]
+pub(super) struct AzureReader;
+
+impl TemplateLanguage for AzureReader {
+    type Template = AzureTemplate;
+    type Place = ();
+
+    fn names(&self) -> &'static dyn TypeNaming {
+        &*AZURE
+    }
+
+    fn span(template: &AzureTemplate) -> Span {
+        template.span()
+    }
+
+    fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<AzureTemplate> {
+        let candidates = input.candidates.iter().filter(|it| !it.ends_with(PARAMETERS));
+        let opened = candidates.filter_map(|path| Some((path, input.sources.open(path).ok()?)));
+        parse_each(opened.collect(), reading, |path, file| parse(input.sources, path, file))
+    }
+
+    /// Returns a deployment for each parameter file.
+    fn deployments(
+        &mut self,
+        input: TemplateInput<'_>,
+        templates: &TemplatesByPath<AzureTemplate>,
+        reading: &mut TemplateReading,
+    ) -> Vec<DeploymentSettings<()>> {
+        let mut all = Vec::new();
+        for path in parameter_files(input, templates, Some(PARAMETERS), &[MARK]) {
+            let Some(given) = given(&TemplateShelf::new(input.sources, templates, path), path) else { continue };
+            let template = match &given.template {
+                Some(location) => meant(location, parent(path), templates),
+                None => parameters_of(path, &given.values, templates, |it| it.parameters().collect()),
+            };
+            reading.comments.extend(given.comments);
+            let Some(template) = template else { continue };
+            reading.taken.insert(path.clone());
+            all.push(DeploymentSettings::with_file(template, path, given.values));
+        }
+        all
+    }
+
+    fn evaluate(
+        &self,
+        template: &Arc<AzureTemplate>,
+        settings: &DeploymentSettings<()>,
+        shelf: &TemplateShelf<'_, AzureTemplate>,
+    ) -> Vec<DocResource> {
+        let state = EvaluationState::new(shelf.sources.limits().evaluation_steps);
+        AzureDeployment::new(template.clone(), settings.values.clone(), shelf, state).resources()
+    }
+
+    fn providers(&self, _: &DeploymentSettings<()>, resources: Vec<DocResource>) -> Vec<ProviderResources> {
+        vec![ProviderResources { provider: "azurerm", settings: Vec::new(), resources }]
+    }
+}
+
+/// Parses a candidate; `None` if it is another file.
+fn parse(sources: &SourceFiles, path: &str, file: FileId) -> Option<ParsedTemplate<AzureTemplate>> {
+    let text = sources.text(file);
+    if path.ends_with(BICEP) {
+        let (template, comments, diagnostics) = AzureTemplate::of_bicep(file, &text);
+        return Some(ParsedTemplate { template: Some(template), comments, diagnostics });
+    }
+    let (text, comments) = without_comments(file, &text);
+    let stream = yaml::read_within(file, &text, sources.limits());
+    let template = AzureTemplate::of_json(&stream.documents.first()?.root)?;
+    Some(ParsedTemplate { template: Some(template), comments, diagnostics: stream.diagnostics })
+}
+
+/// Parses a parameter file; `None` if it is another file.
+fn given(shelf: &TemplateShelf<'_, AzureTemplate>, path: &str) -> Option<GivenByFile> {
+    let sources = shelf.sources;
+    let file = sources.open(path).ok()?;
+    let text = sources.text(file);
+    if path.ends_with(PARAMETERS) {
+        return Some(given_by_bicep(file, &text, shelf, sources.limits().evaluation_steps));
+    }
+    let (text, _) = without_comments(file, &text);
+    let stream = yaml::read_within(file, &text, sources.limits());
+    given_by_json(&stream.documents.first()?.root)
+}

@@ -1,0 +1,192 @@
+//! Reads the templates of any language: finds them and the settings of their deployments, evaluates each deployment, and
+//! adds its resources to the inventory. A language defines only what differs.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
+use crate::languages::document::{DocLibrary, DocResource};
+use crate::languages::hcl::value::HclValue;
+use crate::source::{FileId, SourceFiles, Span, each, file_name, join, parent};
+
+use super::located::{beside, meant};
+use super::names::TypeNaming;
+use super::reading::{ParameterValues, TemplateInput, TemplateOptions, TemplateReading, TemplatesByPath};
+use super::resources::ProviderResources;
+
+/// The differences between the languages of templates.
+pub(super) trait TemplateLanguage: Default {
+    /// A template as written.
+    type Template;
+    /// The target of a deployment.
+    type Place: Default;
+
+    fn names(&self) -> &'static dyn TypeNaming;
+
+    fn span(template: &Self::Template) -> Span;
+
+    /// Parses the templates among the candidates.
+    fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<Self::Template>;
+
+    /// Returns the deployments whose settings a file contains. A template without any is deployed with its defaults.
+    fn deployments(
+        &mut self,
+        input: TemplateInput<'_>,
+        templates: &TemplatesByPath<Self::Template>,
+        reading: &mut TemplateReading,
+    ) -> Vec<DeploymentSettings<Self::Place>>;
+
+    /// Returns the resources of a deployment.
+    fn evaluate(
+        &self,
+        template: &Arc<Self::Template>,
+        settings: &DeploymentSettings<Self::Place>,
+        shelf: &TemplateShelf<'_, Self::Template>,
+    ) -> Vec<DocResource>;
+
+    /// Returns the resources of each provider, with its settings.
+    fn providers(
+        &self,
+        settings: &DeploymentSettings<Self::Place>,
+        resources: Vec<DocResource>,
+    ) -> Vec<ProviderResources>;
+
+    /// Returns the part of a template that gpulint does not support.
+    fn unsupported(&self, _path: &str, _template: &Self::Template) -> Option<UnsupportedFile> {
+        None
+    }
+}
+
+/// The settings of one deployment of a template.
+#[derive(Default)]
+pub(super) struct DeploymentSettings<P> {
+    /// The path of the template.
+    pub(super) template: String,
+    pub(super) values: ParameterValues,
+    pub(super) place: P,
+    /// The file that contains the settings.
+    pub(super) file: Option<String>,
+    /// The name that distinguishes the deployment from others in its folder.
+    pub(super) variant: String,
+}
+
+impl<P: Default> DeploymentSettings<P> {
+    /// Returns a deployment with the defaults of the template.
+    pub(super) fn defaults(template: &str) -> Self {
+        DeploymentSettings { template: template.into(), variant: file_name(template).into(), ..Self::default() }
+    }
+
+    /// Returns a deployment with the values of a parameter file.
+    pub(super) fn with_file(template: &str, file: &str, values: ParameterValues) -> Self {
+        let variant = format!("{}, {}", file_name(template), beside(file, parent(template)));
+        DeploymentSettings { values, file: Some(file.into()), variant, ..Self::defaults(template) }
+    }
+}
+
+/// Provides the templates of the tree to those that deploy them.
+pub(super) struct TemplateShelf<'s, T> {
+    pub(super) sources: &'s SourceFiles,
+    templates: &'s TemplatesByPath<T>,
+    /// The outermost template. It must not deploy itself, because this would never end.
+    outermost: &'s str,
+    /// Templates that were used.
+    taken: RefCell<BTreeSet<String>>,
+}
+
+impl<'s, T> TemplateShelf<'s, T> {
+    pub(super) fn new(sources: &'s SourceFiles, templates: &'s TemplatesByPath<T>, outermost: &'s str) -> Self {
+        TemplateShelf { sources, templates, outermost, taken: RefCell::default() }
+    }
+}
+
+impl<T> DocLibrary<T> for TemplateShelf<'_, T> {
+    fn document(&self, location: &HclValue) -> Option<Arc<T>> {
+        let folder = parent(&self.sources.path(location.span.file)).to_owned();
+        let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
+        self.taken.borrow_mut().insert(path.to_owned());
+        self.templates.get(path).cloned()
+    }
+
+    fn text(&self, location: &HclValue) -> Option<Arc<str>> {
+        let folder = parent(&self.sources.path(location.span.file)).to_owned();
+        let file = self.sources.open(&join(&folder, &location.as_text()?)?).ok()?;
+        Some((*self.sources.text(file)).into())
+    }
+}
+
+/// Reads the templates of a language among `candidates`; `paths` are all files of the tree.
+pub(super) fn read<L: TemplateLanguage>(
+    sources: &SourceFiles,
+    candidates: &[String],
+    paths: &[String],
+    options: &TemplateOptions,
+) -> TemplateReading {
+    let (mut language, input) = (L::default(), TemplateInput { sources, candidates, paths });
+    let mut reading = TemplateReading::default();
+    let templates = language.parse(input, &mut reading);
+    if templates.is_empty() {
+        return reading;
+    }
+    let mut by_template: BTreeMap<String, Vec<DeploymentSettings<L::Place>>> = BTreeMap::new();
+    for it in language.deployments(input, &templates, &mut reading) {
+        by_template.entry(it.template.clone()).or_default().push(it);
+    }
+    let mut made = Vec::new();
+    for (path, template) in &templates {
+        let all = by_template.remove(path).unwrap_or_else(|| vec![DeploymentSettings::defaults(path)]);
+        for settings in all {
+            let shelf = TemplateShelf::new(sources, &templates, path);
+            let resources = language.evaluate(template, &settings, &shelf);
+            made.push((settings, template, resources, shelf.taken.into_inner()));
+        }
+    }
+    // A nested template is deployed with the parameters of its parent, and not by itself.
+    let nested: BTreeSet<String> = made.iter().flat_map(|(.., nested)| nested).cloned().collect();
+    for (settings, template, resources, inner) in made {
+        let path = &*settings.template;
+        if nested.contains(path) {
+            continue;
+        }
+        let inputs = inner.iter().map(String::as_str).chain([path]).chain(settings.file.as_deref());
+        let run = DeploymentRun::new(RunKind::Stack, parent(path), Some(&settings.variant)).reading(inputs);
+        for of_provider in language.providers(&settings, resources) {
+            of_provider.add(language.names(), (&run.id, L::span(template)), options.adjust.as_deref(), &mut reading);
+        }
+        reading.inventory.foreign.extend(language.unsupported(path, template));
+        reading.inventory.runs.push(run);
+    }
+    reading
+}
+
+/// A file that belongs to the language.
+pub(super) struct ParsedTemplate<T> {
+    /// `None` if the file declares nothing, or if the language would refuse it.
+    pub(super) template: Option<T>,
+    pub(super) comments: Vec<Span>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl<T> ParsedTemplate<T> {
+    pub(super) fn empty() -> Self {
+        ParsedTemplate { template: None, comments: Vec::new(), diagnostics: Vec::new() }
+    }
+}
+
+/// Parses opened candidates in parallel. `parse` returns `None` for files of other languages.
+pub(super) fn parse_each<T: Send>(
+    opened: Vec<(&String, FileId)>,
+    reading: &mut TemplateReading,
+    parse: impl Fn(&str, FileId) -> Option<ParsedTemplate<T>> + Send + Sync,
+) -> TemplatesByPath<T> {
+    let mut all = TemplatesByPath::new();
+    for (path, parsed) in each(opened, |(path, file)| (path, parse(path, file))) {
+        let Some(parsed) = parsed else { continue };
+        reading.taken.insert(path.clone());
+        reading.comments.extend(parsed.comments);
+        reading.inventory.diagnostics.extend(parsed.diagnostics);
+        all.extend(parsed.template.map(|it| (path.clone(), Arc::new(it))));
+    }
+    all
+}

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::api::{unexpected, unless_refused};
 use super::conversation::{CommentTarget, Conversation, Posted, owner_and_name, text};
 use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
 
@@ -46,7 +47,7 @@ impl Conversation for Azure<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
         let answer = self.send(&self.request(HttpMethod::Get, &["threads"]))?.json()?;
         let Some(Value::Array(threads)) = answer.get("value") else {
-            return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
+            return Err(unexpected("a list"));
         };
         let living = threads.iter().filter(|thread| thread.get("isDeleted") != Some(&Value::Bool(true)));
         let mut comments: Vec<(u64, Posted)> = living.filter_map(first_comment).collect();
@@ -57,8 +58,7 @@ impl Conversation for Azure<'_> {
     fn comment(&self, id: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
         let found = self.send(&self.request(HttpMethod::Get, &["threads", thread, "comments", comment]))?.json()?;
-        posted(thread, &found)
-            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
+        posted(thread, &found).ok_or_else(|| unexpected("a comment"))
     }
 
     /// Creates the comment. Its thread is closed from the start, because an open one could block the merge.
@@ -66,8 +66,7 @@ impl Conversation for Azure<'_> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });
         let made = self.send(&self.request(HttpMethod::Post, &["threads"]).json(thread))?.json()?;
-        let made = first_comment(&made)
-            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a thread"))?;
+        let made = first_comment(&made).ok_or_else(|| unexpected("a thread"))?;
         Ok(made.1)
     }
 
@@ -75,8 +74,7 @@ impl Conversation for Azure<'_> {
         let (thread, comment) = thread_and_comment(id)?;
         let request = self.request(HttpMethod::Patch, &["threads", thread, "comments", comment]);
         let made = self.send(&request.json(json!({ "content": body })))?.json()?;
-        posted(thread, &made)
-            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
+        posted(thread, &made).ok_or_else(|| unexpected("a comment"))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
@@ -94,11 +92,8 @@ impl Conversation for Azure<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.send(&HttpRequest::new(HttpMethod::Get, ["_apis", "connectionData"])) {
-            Ok(reply) => Ok(text(&reply.json()?, "/authenticatedUser/id")),
-            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let reply = self.send(&HttpRequest::new(HttpMethod::Get, ["_apis", "connectionData"]));
+        Ok(unless_refused(reply)?.and_then(|it| text(&it, "/authenticatedUser/id")))
     }
 }
 

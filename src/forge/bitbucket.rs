@@ -2,122 +2,87 @@
 
 use serde_json::{Value, json};
 
+use super::api::{COMMON, HostApi, HostDialect, HostPage, sorted_by_number};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
-use super::marker;
-use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
+use crate::http::{Error, HttpClient, HttpMethod, Reply};
 
-const PAGE_SIZE: u32 = 100;
-const MOST_PAGES: u32 = 100;
+const DIALECT: HostDialect = HostDialect { page_size: Some("pagelen"), read_page, posted, ..COMMON };
 
 pub(super) struct Bitbucket<'a> {
-    client: HttpClient<'a>,
-    workspace: &'a str,
-    name: &'a str,
-    number: String,
+    api: HostApi<'a>,
 }
 
 impl<'a> Bitbucket<'a> {
     pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (workspace, name) = owner_and_name(&target.repository)?;
-        Ok(Bitbucket { client, workspace, name, number: target.number.to_string() })
-    }
-
-    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
-        let mut full = vec!["repositories", self.workspace, self.name, "pullrequests", &self.number];
-        full.extend(path);
-        HttpRequest::new(method, full)
-    }
-
-    /// Returns the selected items of all pages. Requests pages by number, because the address of the next page in an
-    /// answer could lead anywhere.
-    fn all<T>(&self, wanted: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
-        let mut all = Vec::new();
-        for page in 1..=MOST_PAGES {
-            let request = self.request(HttpMethod::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
-            let answer = self.client.send(&request)?.json()?;
-            let Some(Value::Array(items)) = answer.get("values") else {
-                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
-            };
-            let there = items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true)));
-            all.extend(there.filter_map(&wanted));
-            if answer.get("next").is_none_or(Value::is_null) {
-                break;
-            }
-        }
-        Ok(all)
+        let base = vec!["repositories", workspace, name, "pullrequests"];
+        Ok(Bitbucket { api: HostApi { client, base, number: target.number.to_string(), dialect: &DIALECT } })
     }
 }
 
 impl Conversation for Bitbucket<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
         let is_inline = |item: &Value| item.get("inline").is_some_and(|inline| !inline.is_null());
-        let mut comments = self.all(|item| posted_by_us(item).filter(|_| !is_inline(item)))?;
-        comments.sort_by_key(|comment| comment.id.parse::<u64>().unwrap_or(u64::MAX));
-        Ok(comments)
+        let path = [&self.api.number, "comments"];
+        let comments = self.api.pages(&path, &[], |item| self.api.posted_by_us(item).filter(|_| !is_inline(item)));
+        comments.map(sorted_by_number)
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(HttpMethod::Get, &["comments", id]))?)
+        self.api.comment(HttpMethod::Get, &[&self.api.number, "comments", id], None)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        let request = self.request(HttpMethod::Post, &["comments"]).json(json!({ "content": { "raw": body } }));
-        one(&self.client.send(&request)?)
+        let body = json!({ "content": { "raw": body } });
+        self.api.comment(HttpMethod::Post, &[&self.api.number, "comments"], Some(body))
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        let request = self.request(HttpMethod::Put, &["comments", id]).json(json!({ "content": { "raw": body } }));
-        one(&self.client.send(&request)?)
+        let body = json!({ "content": { "raw": body } });
+        self.api.comment(HttpMethod::Put, &[&self.api.number, "comments", id], Some(body))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(HttpMethod::Delete, &["comments", id])).map(drop)
+        self.api.delete(&[&self.api.number, "comments", id])
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        Ok(text(&self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?, "/source/commit/hash"))
+        Ok(text(&self.api.get(&[&self.api.number])?, "/source/commit/hash"))
     }
 
     fn pause(&self, attempt: u32) {
-        self.client.pause(attempt);
+        self.api.client.pause(attempt);
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&HttpRequest::new(HttpMethod::Get, ["user"])) {
-            Ok(reply) => Ok(text(&reply.json()?, "/uuid")),
-            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(self.api.user()?.and_then(|user| text(&user, "/uuid")))
     }
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
-        let mut request = self.request(HttpMethod::Get, &["diff"]);
+        let mut request = self.api.request(HttpMethod::Get, &[&self.api.number, "diff"]);
         request.accept = "text/plain";
-        Ok(Some(diff::files(&self.client.send(&request)?.text())))
+        Ok(Some(diff::files(&self.api.client.send(&request)?.text())))
     }
 
     fn line_notes(&self) -> Result<Vec<Posted>, Error> {
-        self.all(posted_by_us)
+        self.api.pages(&[&self.api.number, "comments"], &[], |it| self.api.posted_by_us(it))
     }
 
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         for placed in notes {
             let inline = json!({ "path": placed.file.path, "to": placed.note.last_line });
             let body = json!({ "content": { "raw": placed.body }, "inline": inline });
-            self.client.send(&self.request(HttpMethod::Post, &["comments"]).json(body))?;
+            self.api.post(&[&self.api.number, "comments"], body)?;
         }
         Ok(notes.len())
     }
 }
 
-fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?)
-        .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
-}
-
-fn posted_by_us(comment: &Value) -> Option<Posted> {
-    posted(comment).filter(|posted| marker::is_ours(&posted.body))
+fn read_page(_: &Reply, mut answer: Value) -> Option<HostPage> {
+    let Some(Value::Array(mut items)) = answer.get_mut("values").map(Value::take) else { return None };
+    items.retain(|item| item.get("deleted") != Some(&Value::Bool(true)));
+    Some((items, answer.get("next").is_some_and(|it| !it.is_null())))
 }
 
 fn posted(comment: &Value) -> Option<Posted> {

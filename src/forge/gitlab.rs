@@ -2,99 +2,63 @@
 
 use serde_json::{Value, json};
 
+use super::api::{COMMON, HostApi, HostDialect, HostPage, linked_page};
 use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, text};
 use super::diff::{self, ShownFile};
-use super::marker;
-use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, HttpRequest, Reply};
+use crate::http::{Error, HttpClient, HttpErrorKind, HttpMethod, Reply};
 
-const PAGE_SIZE: u32 = 100;
-const MOST_PAGES: u32 = 100;
+const DIALECT: HostDialect = HostDialect { read_page, posted, comment: "a note", ..COMMON };
 
 pub(super) struct Gitlab<'a> {
-    client: HttpClient<'a>,
-    project: &'a str,
-    number: String,
+    api: HostApi<'a>,
 }
 
 impl<'a> Gitlab<'a> {
     pub(super) fn new(client: HttpClient<'a>, target: &'a CommentTarget) -> Self {
-        Gitlab { client, project: &target.repository, number: target.number.to_string() }
-    }
-
-    fn request<'r>(&'r self, method: HttpMethod, path: &[&'r str]) -> HttpRequest<'r> {
-        let mut full = vec!["projects", self.project, "merge_requests", &self.number];
-        full.extend(path);
-        HttpRequest::new(method, full)
-    }
-
-    /// Returns the selected items of all pages.
-    fn pages<T>(
-        &self,
-        path: &[&str],
-        order: &[(&'static str, &str)],
-        wanted: impl Fn(&Value) -> Option<T>,
-    ) -> Result<Vec<T>, Error> {
-        let mut all = Vec::new();
-        for page in 1..=MOST_PAGES {
-            let mut request = self.request(HttpMethod::Get, path).query("per_page", PAGE_SIZE).query("page", page);
-            for (name, value) in order {
-                request = request.query(name, value);
-            }
-            let reply = self.client.send(&request)?;
-            let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
-            };
-            all.extend(items.iter().filter_map(&wanted));
-            if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
-                break;
-            }
-        }
-        Ok(all)
+        let base = vec!["projects", &target.repository, "merge_requests"];
+        Gitlab { api: HostApi { client, base, number: target.number.to_string(), dialect: &DIALECT } }
     }
 }
 
 impl Conversation for Gitlab<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
         let written = |note: &Value| note.get("system") != Some(&Value::Bool(true));
-        self.pages(&["notes"], &[("sort", "asc"), ("order_by", "created_at")], |note| {
-            posted(note).filter(|posted| written(note) && marker::is_ours(&posted.body))
+        let path = [&self.api.number, "notes"];
+        self.api.pages(&path, &[("sort", "asc"), ("order_by", "created_at")], |note| {
+            self.api.posted_by_us(note).filter(|_| written(note))
         })
     }
 
     fn comment(&self, id: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(HttpMethod::Get, &["notes", id]))?)
+        self.api.comment(HttpMethod::Get, &[&self.api.number, "notes", id], None)
     }
 
     fn create(&self, body: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(HttpMethod::Post, &["notes"]).json(json!({ "body": body })))?)
+        self.api.comment(HttpMethod::Post, &[&self.api.number, "notes"], Some(json!({ "body": body })))
     }
 
     fn update(&self, id: &str, body: &str) -> Result<Posted, Error> {
-        one(&self.client.send(&self.request(HttpMethod::Put, &["notes", id]).json(json!({ "body": body })))?)
+        self.api.comment(HttpMethod::Put, &[&self.api.number, "notes", id], Some(json!({ "body": body })))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
-        self.client.send(&self.request(HttpMethod::Delete, &["notes", id])).map(drop)
+        self.api.delete(&[&self.api.number, "notes", id])
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
-        Ok(text(&self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?, "/sha"))
+        Ok(text(&self.api.get(&[&self.api.number])?, "/sha"))
     }
 
     fn pause(&self, attempt: u32) {
-        self.client.pause(attempt);
+        self.api.client.pause(attempt);
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&HttpRequest::new(HttpMethod::Get, ["user"])) {
-            Ok(reply) => Ok(reply.json()?.get("id").and_then(Value::as_u64).map(|id| id.to_string())),
-            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(self.api.user()?.and_then(|user| user.get("id")?.as_u64()).map(|id| id.to_string()))
     }
 
     fn shown_lines(&self) -> Result<Option<Vec<ShownFile>>, Error> {
-        let shown = self.pages(&["diffs"], &[], |file| {
+        let shown = self.api.pages(&[&self.api.number, "diffs"], &[], |file| {
             let path = text(file, "/new_path")?;
             let old_path = text(file, "/old_path").unwrap_or_else(|| path.clone());
             Some(ShownFile { hunks: diff::hunks(file.get("diff")?.as_str()?), path, old_path })
@@ -108,7 +72,7 @@ impl Conversation for Gitlab<'_> {
 
     /// Posts each note on its last line, which must be new: an unchanged line would also need its old number.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
-        let request = self.client.send(&self.request(HttpMethod::Get, &[]))?.json()?;
+        let request = self.api.get(&[&self.api.number])?;
         let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));
         let (Some(base), Some(start), Some(head)) = (commit("base_sha"), commit("start_sha"), commit("head_sha"))
         else {
@@ -123,15 +87,16 @@ impl Conversation for Gitlab<'_> {
                 "new_line": placed.note.last_line,
             });
             let body = json!({ "body": placed.body, "position": position });
-            self.client.send(&self.request(HttpMethod::Post, &["discussions"]).json(body))?;
+            self.api.post(&[&self.api.number, "discussions"], body)?;
             count += 1;
         }
         Ok(count)
     }
 }
 
-fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a note"))
+fn read_page(reply: &Reply, answer: Value) -> Option<HostPage> {
+    let (items, has_next_page) = linked_page(reply, answer)?;
+    Some((items, has_next_page || !reply.header("x-next-page").is_none_or(str::is_empty)))
 }
 
 fn posted(note: &Value) -> Option<Posted> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::host::CodeHost;
+use super::host::HiddenStyle;
 use crate::report::without_page_link;
 
 /// A tag that distinguishes the comments of several configurations.
@@ -34,20 +34,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// The way in which a host hides a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HiddenStyle {
-    /// A comment of HTML: `<!-- … -->`.
-    HtmlComment,
-    /// `[//]: # (…)`, an unused link definition, for hosts that show HTML as text.
-    LinkDefinition,
-}
-
 impl HiddenStyle {
-    pub(super) fn of(host: CodeHost) -> Self {
-        if host == CodeHost::Bitbucket { HiddenStyle::LinkDefinition } else { HiddenStyle::HtmlComment }
-    }
-
     fn hide(self, text: &str) -> String {
         match self {
             HiddenStyle::HtmlComment => format!("<!-- {text} -->"),

@@ -5,6 +5,7 @@
 //! environment. A token without write permission leads to a result and not to an error, because every fork has such a
 //! token.
 
+mod api;
 mod azure;
 mod bitbucket;
 mod conversation;
@@ -35,8 +36,7 @@ pub struct Wire<'a> {
 /// Ensures that one comment with this tag has this body.
 pub fn upsert(target: &CommentTarget, comment: &ForgeComment, wire: &Wire) -> Result<CommentOutcome, Error> {
     let conversation = conversation(target, wire)?;
-    let stamped =
-        marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host));
+    let stamped = preview(target, comment);
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {
@@ -52,7 +52,7 @@ pub fn upsert(target: &CommentTarget, comment: &ForgeComment, wire: &Wire) -> Re
 
 /// Returns the comment that would be written, for a dry run.
 pub fn preview(target: &CommentTarget, comment: &ForgeComment) -> String {
-    marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::HiddenStyle::of(target.host))
+    marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), target.host.hidden_style())
 }
 
 /// Posts notes on changed lines; leaves existing notes alone.

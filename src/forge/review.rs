@@ -3,7 +3,7 @@
 use super::conversation::{CommentTarget, Conversation, LineNote, PlacedNote};
 use super::diff::{ForgeHunk, ShownFile};
 use super::host::CodeHost;
-use super::marker::{self, HiddenStyle, Tag};
+use super::marker::{self, Tag};
 use crate::http::Error;
 
 /// The result of posting notes.
@@ -79,7 +79,7 @@ fn body(host: CodeHost, tag: &Tag, note: &LineNote) -> String {
     if let Some(replacement) = note.replacement.as_deref().filter(|_| host.has_suggestions()) {
         text.push_str(&suggestion(host, replacement, note.last_line.saturating_sub(note.first_line)));
     }
-    marker::stamp_note(&text, tag, &note.key, HiddenStyle::of(host))
+    marker::stamp_note(&text, tag, &note.key, host.hidden_style())
 }
 
 /// Uses a longer fence than any run of backticks in the content, so that the content cannot end the code block.

@@ -5,7 +5,8 @@
 //! comment alone.
 
 use super::conversation::{CommentOutcome, Conversation, ForgeComment, Mode, Posted};
-use super::marker::{self, HiddenStyle, same_commit};
+use super::host::HiddenStyle;
+use super::marker::{self, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
 /// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request

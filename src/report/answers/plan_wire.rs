@@ -7,7 +7,7 @@ use crate::catalog::Currency;
 use crate::pricing::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Unplanned};
 use crate::report::formats::json;
 use crate::report::formats::json::{WireNumber, WireOffer};
-use crate::report::views::table::{Cell, columns, csv};
+use crate::report::views::table::{Cell, ConstColumns, columns, csv};
 
 #[derive(Serialize)]
 pub(super) struct PlanDocument<'a> {
@@ -186,7 +186,7 @@ fn to_millionths(number: f64) -> WireNumber {
 /// A machine type with its group.
 type PlanRow<'a> = (&'a PurchaseGroup, &'a PurchaseLine);
 
-const COLUMNS: &[(&str, &dyn Fn(&PlanRow<'_>) -> Cell)] = &columns![
+const COLUMNS: &ConstColumns<dyn Fn(&PlanRow<'_>) -> Cell> = &columns![
     "provider" => |(group, _)| &group.provider,
     "region" => |(group, _)| &group.region,
     "accelerator" => |(group, _)| &group.accelerator,

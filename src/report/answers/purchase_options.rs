@@ -10,7 +10,7 @@ use crate::report::formats::json;
 use crate::report::formats::json::WireNumber;
 use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
-use crate::report::views::table::{Cell, Columns, columns, csv};
+use crate::report::views::table::{Cell, Columns, ConstColumns, columns, csv};
 use crate::report::{Format, ReportStyle, one_line};
 
 /// The request and the answer.
@@ -136,7 +136,7 @@ fn restarts(way: &PurchaseOption) -> String {
     }
 }
 
-const COLUMNS: &[(&str, &dyn Fn(&&PurchaseOption) -> Cell)] = &columns![
+const COLUMNS: &ConstColumns<dyn Fn(&&PurchaseOption) -> Cell> = &columns![
     "provider" => |it| &it.provider,
     "machine" => |it| &it.machine,
     "region" => |it| &it.region,

@@ -14,7 +14,7 @@ use crate::report::views::markup::{self, Markdown, markdown};
 use crate::report::views::reconcile::{
     AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months, summed,
 };
-use crate::report::views::table::{Cell, columns, csv, markdown_table};
+use crate::report::views::table::{Cell, ConstColumns, columns, csv, markdown_table};
 use crate::report::{Format, Report};
 
 /// Returns expected and billed cost in a format; `None` if the command does not support the format.
@@ -88,7 +88,7 @@ impl<'a> ReconciledRow<'a> {
 }
 
 /// The columns for people.
-const SHOWN: &[(&str, &dyn Fn(&ReconciledRow<'_>) -> Cell)] = &columns![
+const SHOWN: &ConstColumns<dyn Fn(&ReconciledRow<'_>) -> Cell> = &columns![
     "resource" => |row| shortened(&one_line(&row.report.called(row.it.resource)), 60),
     "team" => |row| row.it.team,
     "expected" => |row| row.it.expected,
@@ -102,7 +102,9 @@ const SHOWN: &[(&str, &dyn Fn(&ReconciledRow<'_>) -> Cell)] = &columns![
     "cause" => |row| row.cause(),
 ];
 
-const LEFT: &[(&str, &dyn Fn(&&(&PaidEntry, &NoPartner)) -> Cell)] = &columns![
+type LeftRow<'a> = &'a (&'a PaidEntry, &'a NoPartner);
+
+const LEFT: &ConstColumns<dyn Fn(&LeftRow<'_>) -> Cell> = &columns![
     "billed, without a resource here" => |(it, _)| shortened(&one_line(&it.row.shown()), 90),
     "charge" => |(it, _)| it.row.charge.name(),
     "hours" => |(it, _)| it.row.hours,
@@ -110,8 +112,10 @@ const LEFT: &[(&str, &dyn Fn(&&(&PaidEntry, &NoPartner)) -> Cell)] = &columns![
     "why" => |(_, why)| why.to_string(),
 ];
 
-/// The expected and the billed cost of each team.
-const TEAMS: &[(&str, &dyn Fn(&(Option<&str>, [Money; 2])) -> Cell)] = &columns![
+/// The expected and the billed cost of a team.
+type TeamRow<'a> = (Option<&'a str>, [Money; 2]);
+
+const TEAMS: &ConstColumns<dyn Fn(&TeamRow<'_>) -> Cell> = &columns![
     "team" => |(team, _)| team.unwrap_or("no team"),
     "expected" => |(_, [expected, _])| *expected,
     "billed" => |(_, [_, billed])| *billed,
@@ -184,7 +188,7 @@ fn markdown(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
     text.into_string()
 }
 
-const COLUMNS: &[(&str, &dyn Fn(&ReconciledRow<'_>) -> Cell)] = &columns![
+const COLUMNS: &ConstColumns<dyn Fn(&ReconciledRow<'_>) -> Cell> = &columns![
     "month" => |row| row.month.month.to_string(),
     "open" => |row| if row.month.is_open { "1" } else { "" },
     "address" => |row| &row.it.resource.address,

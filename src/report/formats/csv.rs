@@ -8,7 +8,7 @@ use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::formats::json::WireNumber;
 use crate::report::views::judged;
-use crate::report::views::table::{Cell, columns, csv, csv_line, fact_text};
+use crate::report::views::table::{Cell, ConstColumns, columns, csv, csv_line, fact_text};
 use crate::report::views::unit_work::{self, UnitWork};
 use crate::rules::Finding;
 use crate::source::FilePosition;
@@ -34,7 +34,7 @@ impl FindingRow<'_> {
     }
 }
 
-const FINDINGS: &[(&str, &dyn Fn(&FindingRow<'_>) -> Cell)] = &columns![
+const FINDINGS: &ConstColumns<dyn Fn(&FindingRow<'_>) -> Cell> = &columns![
     "rule" => |it| &it.finding().rule,
     "group" => |it| &it.finding().group,
     "level" => |it| it.finding().level.name(),
@@ -128,7 +128,7 @@ impl<'a> ResourceRow<'a> {
     }
 }
 
-pub(in crate::report) const RESOURCES: &[(&str, &dyn Fn(&ResourceRow<'_>) -> Cell)] = &columns![
+pub(in crate::report) const RESOURCES: &ConstColumns<dyn Fn(&ResourceRow<'_>) -> Cell> = &columns![
     "address" => |it| &it.resource.address,
     "path" => |it| &it.at.path,
     "line" => |it| it.at.line,

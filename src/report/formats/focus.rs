@@ -14,7 +14,7 @@ use crate::inventory::{Key, Purchase, Resource};
 use crate::measured::paid::BillMonth;
 use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::report::Report;
-use crate::report::views::table::{Cell, columns, csv};
+use crate::report::views::table::{Cell, ConstColumns, columns, csv};
 
 /// The expected cost of one resource for a month.
 struct Charge<'a> {
@@ -38,7 +38,7 @@ enum What {
 }
 
 /// All columns: those of the specification in its order, then gpulint's own columns.
-const COLUMNS: &[(&str, &dyn Fn(&Charge<'_>) -> Cell)] = &columns![
+const COLUMNS: &ConstColumns<dyn Fn(&Charge<'_>) -> Cell> = &columns![
     "AvailabilityZone" => |_| Cell::Blank,
     "BilledCost" => |_| decimal(0.0),
     "BillingAccountId" => |_| "not-billed",

@@ -2,10 +2,10 @@
 
 use super::moment::moment;
 use crate::report::views::history::Blame;
-use crate::report::views::table::{Cell, columns, csv};
+use crate::report::views::table::{Cell, ConstColumns, columns, csv};
 use crate::report::{CostHistory, HistoryPoint, PointState};
 
-const POINTS: &[(&str, &dyn Fn(&&HistoryPoint) -> Cell)] = &columns![
+const POINTS: &ConstColumns<dyn Fn(&&HistoryPoint) -> Cell> = &columns![
     "time" => |it| moment(it.commit.time),
     "commit" => |it| &it.commit.id,
     "author" => |it| &it.commit.author,
@@ -40,7 +40,7 @@ pub(super) fn history(history: &CostHistory) -> String {
     csv(POINTS, &history.points)
 }
 
-const RESOURCES: &[(&str, &dyn Fn(&&Blame<'_>) -> Cell)] = &columns![
+const RESOURCES: &ConstColumns<dyn Fn(&&Blame<'_>) -> Cell> = &columns![
     "address" => |it| &it.holding.address,
     "run" => |it| it.holding.run.as_ref(),
     "kind" => |it| &it.holding.kind,

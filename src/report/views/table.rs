@@ -67,6 +67,9 @@ cells!(Exact: bool, usize, f64, Date, BilledAmount);
 /// Columns that need more than the row.
 pub(in crate::report) type Columns<'a, Row> = [(&'static str, &'a dyn Fn(&Row) -> Cell)];
 
+/// Columns that need only the row. `Read` is `dyn Fn(&Row) -> Cell` for any lifetime of the row.
+pub(in crate::report) type ConstColumns<Read> = [(&'static str, &'static Read)];
+
 /// Creates columns: for each, the heading, the row and its cell.
 macro_rules! columns {
     ($($heading:expr => |$row:pat_param| $cell:expr),+ $(,)?) => {

@@ -75,7 +75,7 @@ impl Analysis {
     /// Removes all resources that have no fact in these files, and everything that belongs to them. Returns which
     /// resources remain.
     pub fn keep(&mut self, sources: &SourceFiles, files: &BTreeSet<String>) -> RetainedResources {
-        let stands = |span: Span| files.contains(&sources.path(sources.origin(span).file));
+        let stands = |span: Span| files.contains(&sources.path_of(span));
         let kept: Vec<bool> = self.inventory.resources.iter().map(|it| it.places().any(stands)).collect();
         let mut moved: Vec<Option<ResourceId>> = Vec::with_capacity(kept.len());
         let mut next = 0;

@@ -15,45 +15,42 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use regex::Regex;
 
-use super::state::{Touched, TreeState};
+use super::state::{ComparedStates, Touched, TreeState};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
-use crate::pricing::{Delta, ResourceCostChange, Side};
-use crate::source::{Span, file_name, join, parent, static_regex};
+use crate::pricing::{Delta, ResourceCostChange};
+use crate::source::{SourceFiles, Span, file_name, join, parent, static_regex};
 
 /// More entries would not help the reader.
 const MOST_SHOWN: usize = 20;
 
 /// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
-pub(super) fn lose(
-    (base, before): (&TreeState, &Analysis),
-    (head, after): (&TreeState, &Analysis),
-    change: &mut Delta,
-    touched: &Touched,
-) -> Vec<Unjudged> {
-    let earlier = before.side(base.sources);
-    let gone: BTreeSet<ResourceId> = change.changes.iter().filter_map(|it| vanished(it, &earlier)).collect();
+pub(super) fn lose(states: &ComparedStates, change: &mut Delta) -> Vec<Unjudged> {
+    let gone = vanished(states, change);
     if gone.is_empty() {
         return Vec::new();
     }
-    let states = [(base, before), (head, after)];
-    let later = after.side(head.sources);
-    let mut told = moved(states, &gone, change, touched);
-    let left: Vec<ResourceId> = change.changes.iter().filter_map(|it| vanished(it, &earlier)).collect();
+    let mut told = moved(states, &gone, change);
+    let left = vanished(states, change);
     if !left.is_empty() {
-        let appeared = appeared(states, touched, &left);
-        told.extend(lost(&appeared, &left, change, (&earlier, &later), head));
+        told.extend(lost(states, &appeared(states), &left, change));
     }
     told
 }
 
-/// Returns a resource in an earlier total that no later state contains.
-fn vanished(change: &ResourceCostChange, earlier: &Side) -> Option<ResourceId> {
-    let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
-    earlier.resource(id).is_added().then_some(id)
+/// Returns the resources in an earlier total that no later state contains.
+fn vanished(states: &ComparedStates, change: &Delta) -> BTreeSet<ResourceId> {
+    let gone = change.changes.iter().filter(|it| it.after.is_none() && !it.is_lost()).filter_map(|it| it.before);
+    gone.filter(|id| states.earlier().resource(*id).is_added()).collect()
+}
+
+/// Marks resources as no longer evaluated.
+fn lose_all(states: &ComparedStates, lost: &BTreeSet<ResourceId>, change: &mut Delta) {
+    let is_lost = |it: &ResourceCostChange| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id));
+    change.lose(&states.earlier(), &states.later(), is_lost);
 }
 
 /// A reference in the later state to code outside this tree.
@@ -68,26 +65,33 @@ struct Elsewhere {
     is_changed_only: bool,
 }
 
-fn lost(
-    found: &[Elsewhere],
-    left: &[ResourceId],
-    change: &mut Delta,
-    (earlier, later): (&Side, &Side),
-    head: &TreeState,
-) -> Vec<Unjudged> {
-    let path_of = |id: ResourceId| earlier.sources.path(earlier.sources.origin(earlier.resource(id).span).file);
-    let may_hold = |it: &Elsewhere, id: ResourceId| !it.is_changed_only || parent(&it.path) == parent(&path_of(id));
-    let lost: BTreeSet<ResourceId> =
-        left.iter().copied().filter(|id| found.iter().any(|it| may_hold(it, *id))).collect();
-    change.lose(earlier, later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
-    let shown = found.iter().filter(|it| lost.iter().any(|id| may_hold(it, *id))).take(MOST_SHOWN);
-    shown.map(|it| describe_elsewhere(it, &lost, earlier, head)).collect()
+impl Elsewhere {
+    fn new(path: &str, span: Option<Span>, what: String) -> Elsewhere {
+        Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
+    }
 }
 
-fn describe_elsewhere(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &TreeState) -> Unjudged {
+fn lost(
+    states: &ComparedStates,
+    found: &[Elsewhere],
+    left: &BTreeSet<ResourceId>,
+    change: &mut Delta,
+) -> Vec<Unjudged> {
+    let earlier = states.earlier();
+    let may_hold =
+        |it: &Elsewhere, id: ResourceId| !it.is_changed_only || parent(&it.path) == parent(&earlier.path_of(id));
+    let lost: BTreeSet<ResourceId> =
+        left.iter().copied().filter(|id| found.iter().any(|it| may_hold(it, *id))).collect();
+    lose_all(states, &lost, change);
+    let shown = found.iter().filter(|it| lost.iter().any(|id| may_hold(it, *id))).take(MOST_SHOWN);
+    shown.map(|it| describe_elsewhere(states, it, &lost)).collect()
+}
+
+fn describe_elsewhere(states: &ComparedStates, it: &Elsewhere, lost: &BTreeSet<ResourceId>) -> Unjudged {
+    let earlier = states.earlier();
     let expected = |id: &ResourceId| earlier.item(*id).and_then(|item| item.monthly).map(|it| it.expected);
     let money: Money = lost.iter().filter_map(expected).fold(Money::ZERO, |sum, it| sum + it);
-    let cost = if money > Money::ZERO { format!(" ({}/month)", (head.amount)(money)) } else { String::new() };
+    let cost = if money > Money::ZERO { format!(" ({}/month)", (states.head.amount)(money)) } else { String::new() };
     let resources = match lost.len() {
         1 => {
             let address = lost.first().map(|id| earlier.resource(*id).address.as_str()).unwrap_or_default();
@@ -102,17 +106,11 @@ fn describe_elsewhere(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Sid
 }
 
 /// Returns resources that a `moved` block sends into a module that is not downloaded.
-fn moved(
-    states: [(&TreeState, &Analysis); 2],
-    gone: &BTreeSet<ResourceId>,
-    change: &mut Delta,
-    touched: &Touched,
-) -> Vec<Unjudged> {
-    let [(base, before), (head, after)] = states;
-    let (earlier, later) = (before.side(base.sources), after.side(head.sources));
+fn moved(states: &ComparedStates, gone: &BTreeSet<ResourceId>, change: &mut Delta) -> Vec<Unjudged> {
+    let earlier = states.earlier();
     let mut told_of = Vec::new();
-    for path in touched.files.iter().filter(|path| files::is_terraform(path)) {
-        let Some(text) = head.text(path) else { continue };
+    for path in states.touched.files.iter().filter(|path| files::is_terraform(path)) {
+        let Some(text) = states.head.text(path) else { continue };
         for found in MOVED.captures_iter(&text) {
             let Some((from, to)) = from_and_to(&found) else { continue };
             let is_meant = |id: &ResourceId| {
@@ -126,10 +124,10 @@ fn moved(
             if lost.is_empty() {
                 continue;
             }
-            change.lose(&earlier, &later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
+            lose_all(states, &lost, change);
             let what = format!("`moved` renames {from} to {to}, which gpulint cannot read");
-            let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
-            told_of.push(describe_elsewhere(&place, &lost, &earlier, head));
+            let place = Elsewhere::new(path, None, what);
+            told_of.push(describe_elsewhere(states, &place, &lost));
         }
     }
     told_of
@@ -141,46 +139,42 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
 }
 
 /// Returns references to code outside this tree that are new in the later state, or whose block changed.
-fn appeared([before, after]: [(&TreeState, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
+fn appeared(states: &ComparedStates) -> Vec<Elsewhere> {
+    let (base, head, touched) = (states.base, states.head, states.touched);
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
-    for (it, body) in missed(before) {
+    for (it, body) in missed(base.sources, states.before) {
         known.entry((it.path, it.what)).or_default().insert(body);
     }
     let mut found = Vec::new();
-    for (it, body) in missed(after) {
+    for (it, body) in missed(head.sources, states.after) {
         match known.get(&(it.path.clone(), it.what.clone())) {
             None => found.push(it),
             Some(bodies) if !bodies.contains(&body) => found.push(Elsewhere { is_changed_only: true, ..it }),
             Some(_) => {}
         }
     }
-    let earlier: BTreeSet<String> = fetched(before.0, touched).into_keys().collect();
-    let new = fetched(after.0, touched).into_iter().filter(|(source, _)| !earlier.contains(source));
+    let earlier: BTreeSet<String> = fetched(base, touched).into_keys().collect();
+    let new = fetched(head, touched).into_iter().filter(|(source, _)| !earlier.contains(source));
     let new: Vec<(String, Elsewhere)> = new.collect();
-    if !new.is_empty() && !left.is_empty() {
+    if !new.is_empty() {
         let sources: Vec<&str> = new.iter().map(|(source, _)| source.as_str()).collect();
-        let known = named_anywhere(before.0, &sources);
+        let known = named_anywhere(base, &sources);
         found.extend(new.into_iter().filter(|(source, _)| !known.contains(source)).map(|(_, it)| it));
     }
     found
 }
 
 /// Returns everything that the readers could not find, with the block that refers to it.
-fn missed((state, analysis): (&TreeState, &Analysis)) -> Vec<(Elsewhere, String)> {
-    let sources = state.sources;
+fn missed(sources: &SourceFiles, analysis: &Analysis) -> Vec<(Elsewhere, String)> {
     let bodies: HashMap<Span, Span> =
         analysis.blocks.iter().filter(|it| it.keyword == "module").map(|it| (it.span, it.body)).collect();
-    let place = |span: Span| sources.path(sources.origin(span).file);
     let diagnostics = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let calls = diagnostics.filter_map(|it| {
         let span = it.span?;
         let body = bodies.get(&span).map(|body| sources.snippet(*body)).unwrap_or_default();
-        let found = Elsewhere { path: place(span), span: Some(span), what: it.message.clone(), is_changed_only: false };
-        Some((found, body))
+        Some((Elsewhere::new(&sources.path_of(span), Some(span), it.message.clone()), body))
     });
-    let of_file = |path: &str, what: String| {
-        (Elsewhere { path: path.to_owned(), span: None, what, is_changed_only: false }, String::new())
-    };
+    let of_file = |path: &str, what: String| (Elsewhere::new(path, None, what), String::new());
     let skipped =
         analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.kind != SkipKind::UncalledModule);
     let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
@@ -201,30 +195,24 @@ fn fetched(state: &TreeState, touched: &Touched) -> BTreeMap<String, Elsewhere> 
             continue;
         }
         let Some(text) = state.text(path).filter(|text| is_code || fetches(path, text)) else { continue };
-        for named in SOURCES.captures_iter(&text) {
-            let (Some(key), Some(value)) = (named.get(1), named.get(2)) else { continue };
+        let named = SOURCES.captures_iter(&text).filter_map(|it| {
+            let (key, value) = (it.get(1)?, it.get(2)?);
             let is_chart = key.as_str().to_ascii_lowercase().contains("chart");
-            if is_chart && !is_here(state, path, value.as_str()) || is_address(value.as_str()) {
-                found
-                    .entry(value.as_str().to_owned())
-                    .or_insert_with(|| fetched_at(state, path, value.range(), value.as_str()));
-            }
-        }
-        for entry in
-            ENTRIES.captures_iter(&text).filter_map(|it| it.get(1)).filter(|it| !is_code && is_address(it.as_str()))
-        {
-            found
-                .entry(entry.as_str().to_owned())
-                .or_insert_with(|| fetched_at(state, path, entry.range(), entry.as_str()));
+            let is_fetched = is_chart && !is_here(state, path, value.as_str()) || is_address(value.as_str());
+            is_fetched.then_some(value)
+        });
+        let entries = ENTRIES.captures_iter(&text).filter_map(|it| it.get(1));
+        for it in named.chain(entries.filter(|it| !is_code && is_address(it.as_str()))) {
+            found.entry(it.as_str().to_owned()).or_insert_with(|| fetched_at(state, path, it));
         }
     }
     found
 }
 
-fn fetched_at(state: &TreeState, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
-    let span = state.sources.open(path).ok().map(|file| Span::new(file, range.start, range.end));
-    let what = format!("a deployment tool downloads `{named}`, which is not in this repository");
-    Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
+fn fetched_at(state: &TreeState, path: &str, found: regex::Match) -> Elsewhere {
+    let span = state.sources.open(path).ok().map(|file| Span::new(file, found.start(), found.end()));
+    let what = format!("a deployment tool downloads `{}`, which is not in this repository", found.as_str());
+    Elsewhere::new(path, span, what)
 }
 
 /// Returns true if a file belongs to a tool that downloads what it deploys.

@@ -6,14 +6,13 @@ use std::collections::{HashMap, HashSet};
 use super::EvaluatedState;
 use crate::decide::{self, Decided, Listed};
 use crate::inventory::{Key, ResourceId};
-use crate::pricing::Delta;
 use crate::source::{SourceFiles, Span};
 
 /// A suppression of one state, identified by its file and its wording.
 type Words = (String, String);
 
 fn words(sources: &SourceFiles, span: Span) -> Words {
-    (sources.path(sources.origin(span).file), sources.snippet(span).trim().to_owned())
+    (sources.path_of(span), sources.snippet(span).trim().to_owned())
 }
 
 /// Returns how often each suppression occurs in a state.
@@ -32,7 +31,8 @@ pub(super) struct SuppressionStates<'a> {
     pub(super) earlier: &'a [Listed],
     pub(super) after: &'a EvaluatedState<'a>,
     pub(super) later: &'a [Listed],
-    pub(super) delta: &'a Delta,
+    /// The earlier resource of each later one.
+    pub(super) selves: &'a HashMap<ResourceId, ResourceId>,
     /// Resources whose cost clearly rose.
     pub(super) grown: &'a HashSet<ResourceId>,
 }
@@ -58,11 +58,9 @@ impl SuppressionStates<'_> {
         for it in self.before.findings.iter().filter(|it| !it.counts()) {
             known.entry((&it.finding.rule, it.finding.resource)).or_default().push(it);
         }
-        let selves: HashMap<ResourceId, ResourceId> =
-            self.delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
         let covers_more = |it: &Decided, by: Span| {
             let Some(id) = it.finding.resource else { return false };
-            let Some(earlier) = selves.get(&id) else {
+            let Some(earlier) = self.selves.get(&id) else {
                 // A pattern in the settings also covers future resources; a comment covers only what is below it.
                 return !self.after.sources.path(by.file).ends_with(".toml");
             };
@@ -91,7 +89,7 @@ impl SuppressionStates<'_> {
     /// Returns the suppressions that the change removes: their rules and places.
     pub(super) fn removed(&self) -> Vec<(String, Span)> {
         // A suppression whose wording changed is not removed.
-        let key = |sources: &SourceFiles, it: &Listed| (sources.path(sources.origin(it.span).file), it.rules.clone());
+        let key = |sources: &SourceFiles, it: &Listed| (sources.path_of(it.span), it.rules.clone());
         let mut after: HashMap<_, usize> = HashMap::new();
         for it in self.later {
             *after.entry(key(self.after.sources, it)).or_default() += 1;

@@ -51,6 +51,9 @@ impl<'a> EvaluatedState<'a> {
 /// Two decided states, with their suppressions.
 pub(crate) struct Reconsidered {
     delta: Delta,
+    /// The earlier resource of each later one.
+    selves: HashMap<ResourceId, ResourceId>,
+    budgets: Vec<BudgetUsage>,
     /// Resources whose cost the change clearly raised.
     grown: HashSet<ResourceId>,
     outgrown: ExpandedSuppressions,
@@ -64,7 +67,8 @@ impl Reconsidered {
     pub(crate) fn without_text(gate: &Gate, before: &EvaluatedState, after: &EvaluatedState) -> Reconsidered {
         let delta = difference(before.side(), after.side());
         let grown = grown(&delta, gate.growth, before, after);
-        Reconsidered { delta, grown, outgrown: ExpandedSuppressions::default(), removed: Vec::new() }
+        let (selves, budgets) = (earlier_selves(&delta), budgets(before.totals, after.totals));
+        Reconsidered { delta, selves, budgets, grown, outgrown: ExpandedSuppressions::default(), removed: Vec::new() }
     }
 }
 
@@ -77,7 +81,8 @@ pub(crate) fn reconsider(
     (head, after, later): (&TreeState, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
-    let undecided = lost::undecided(stopped, change, base.sources, (head.sources, after, &later.findings));
+    let selves = earlier_selves(change);
+    let undecided = lost::undecided(stopped, &selves, base.sources, (head.sources, after, &later.findings));
     let has_more = !undecided.is_empty();
     after.inventory.unjudged.extend(undecided);
     after.bill.set_unread(&after.inventory);
@@ -90,10 +95,10 @@ pub(crate) fn reconsider(
     let grown = grown(&delta, gate.growth, &was, &is);
     note_token_costs(&mut delta, before, after);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
-    let states = SuppressionStates { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
+    let states =
+        SuppressionStates { before: &was, earlier: old, after: &is, later: new, selves: &selves, grown: &grown };
     let (outgrown, removed) = (states.outgrown(), states.removed());
-    let reconsidered = Reconsidered { delta, grown, outgrown, removed };
-    for at in &reconsidered.outgrown.reopened {
+    for at in &outgrown.reopened {
         later.findings.get_mut(*at).into_iter().for_each(expanded_suppressions::reopen);
     }
     let budgets = budgets(&before.totals, &after.totals);
@@ -102,10 +107,10 @@ pub(crate) fn reconsider(
             decided.finding.message.push_str(&format!("; this change adds {}/month", (head.amount)(added)));
         }
     }
-    let moved: HashSet<ResourceId> = change.visible().filter_map(|change| change.after).collect();
-    let touched = later.findings.iter_mut().filter(|it| it.finding.resource.is_some_and(|id| moved.contains(&id)));
+    let visible: HashSet<ResourceId> = change.visible().filter_map(|change| change.after).collect();
+    let touched = later.findings.iter_mut().filter(|it| it.finding.resource.is_some_and(|id| visible.contains(&id)));
     decide::point_at_change(touched, base.sources, head.sources);
-    reconsidered
+    Reconsidered { delta, selves, budgets, grown, outgrown, removed }
 }
 
 /// Pairs of indexes of the findings that count, in both states.
@@ -132,13 +137,11 @@ pub(crate) fn findings(
     reconsidered: Reconsidered,
     text: &dyn Fn(&SourceFiles, &Finding) -> String,
 ) -> Findings {
-    let Reconsidered { delta, grown, outgrown, .. } = reconsidered;
-    let selves = earlier_selves(&delta);
+    let Reconsidered { delta, selves, budgets, grown, outgrown, .. } = reconsidered;
     let earlier = identities(before, text, Some);
     let later = identities(after, text, |id| selves.get(&id).copied());
     let accepted = newly_accepted(before, &earlier, after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
-    let budgets = budgets(before.totals, after.totals);
     let is_worse = |at: &usize| {
         let Some(decided) = after.findings.get(*at) else { return false };
         outgrown.reopened.contains(at)

@@ -1,7 +1,7 @@
 //! Handles reductions that Terraform does not apply: if `ignore_changes` names the number or the machine type,
 //! Terraform keeps the old value. Such a reduction saves nothing.
 
-use crate::analysis::Analysis;
+use super::state::ComparedStates;
 use crate::inventory::{Fact, Key, KnownFact, ResourceId, UnknownFact};
 use crate::pricing::{ChangeKind, Delta, FactChange};
 use crate::source::Span;
@@ -10,7 +10,8 @@ use crate::source::Span;
 const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
 
 /// Restores the old values that Terraform keeps, if the new values would cost less. Returns the ignored reductions.
-pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<FactChange>)> {
+pub(super) fn keep(states: &mut ComparedStates, change: &Delta) -> Vec<(ResourceId, Vec<FactChange>)> {
+    let (before, after) = (states.before, &mut *states.after);
     let mut kept = Vec::new();
     for change in change.changes.iter().filter(|it| it.kind == ChangeKind::Changed) {
         let (Some(earlier), Some(later)) = (change.before, change.after) else { continue };

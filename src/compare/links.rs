@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::state::{Touched, TreeState};
+use super::state::ComparedStates;
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{is_below, real_path};
@@ -11,16 +11,12 @@ use crate::source::{is_below, real_path};
 const CURE: &str = "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
 /// Returns links that lead to another directory than before, if the old or the new target contains accelerators.
-pub(super) fn moved(
-    base: &TreeState,
-    head: &TreeState,
-    touched: &Touched,
-    speaking: &BTreeSet<String>,
-) -> Vec<Unjudged> {
-    touched.files.iter().filter_map(|path| list_changed_links(path, base, head, speaking)).collect()
+pub(super) fn moved(states: &ComparedStates, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
+    states.touched.files.iter().filter_map(|path| list_changed_links(path, states, speaking)).collect()
 }
 
-fn list_changed_links(path: &str, base: &TreeState, head: &TreeState, speaking: &BTreeSet<String>) -> Option<Unjudged> {
+fn list_changed_links(path: &str, states: &ComparedStates, speaking: &BTreeSet<String>) -> Option<Unjudged> {
+    let (base, head) = (states.base, states.head);
     let (earlier, later) = (base.sources.tree(), head.sources.tree());
     let target = later.link(path)?;
     let was = earlier.link(path);

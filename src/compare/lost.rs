@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::state::TreeState;
+use super::state::{ComparedStates, TreeState};
 use crate::analysis::Analysis;
 use crate::decide::{self, Decided};
 use crate::diagnostic::SkipKind;
@@ -17,16 +17,12 @@ use crate::rules::{ExaminedBlock, Finding, Undetermined};
 use crate::source::{ReadError, SourceFiles, join, parent, sha256, static_regex, to_hex};
 
 /// Sets for each unevaluated entry whether it is unchanged, and adds entries that no reader reports.
-pub(super) fn classify_unevaluated(base: &TreeState, before: &Analysis, head: &TreeState, after: &mut Analysis) {
-    if let Some(unread) = unread_variables(base, before, head, after) {
-        after.inventory.unjudged.extend(unread);
-    }
-    let forgotten = forgotten(base, head);
-    after.inventory.unjudged.extend(forgotten);
-    let switched_off = switched_off(before, head, after);
-    after.inventory.unjudged.extend(switched_off);
-    let earlier: Vec<_> = before.inventory.unjudged.iter().map(|it| signature(base, it)).collect();
-    stand(&mut after.inventory.unjudged, earlier, |it| signature(head, it));
+pub(super) fn classify_unevaluated(states: &mut ComparedStates) {
+    let found = [unread_variables(states), forgotten(states), switched_off(states)];
+    let unjudged = &mut states.after.inventory.unjudged;
+    unjudged.extend(found.into_iter().flatten());
+    let earlier: Vec<_> = states.before.inventory.unjudged.iter().map(|it| signature(states.base, it)).collect();
+    stand(unjudged, earlier, |it| signature(states.head, it));
 }
 
 /// Sets the same for saved reports. They contain no files, so only the reasons are compared.
@@ -80,7 +76,7 @@ pub(super) fn gain(delta: &mut Delta, before: Side, after: Side) {
 }
 
 /// A resource that is completely unknown after the change.
-pub(super) struct Gone {
+struct Gone {
     address: String,
     path: String,
     machine: Option<String>,
@@ -105,22 +101,13 @@ impl Gone {
     }
 }
 
-/// Marks entries that hide a lost resource as no longer evaluated, for saved reports.
-pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side, after: Side) {
-    mark(unjudged, &gone(change, before, after), after.sources);
-}
-
-/// Returns the resources that are completely unknown after the change.
-pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
-    let lost = delta.changes.iter().filter(|change| change.is_lost());
-    lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
-        .collect()
-}
-
 /// Marks entries that hide a lost resource as no longer evaluated.
-pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &SourceFiles) {
+pub(crate) fn mark(unjudged: &mut [Unjudged], change: &Delta, before: Side, after: Side) {
+    let lost = change.changes.iter().filter(|it| it.is_lost());
+    let gone = lost.filter_map(|it| Some(it.after.map_or(Gone::of(before, it.before?), |id| Gone::of(after, id))));
+    let gone: Vec<Gone> = gone.collect();
     for it in unjudged.iter_mut().filter(|it| it.standing != UnjudgedStatus::AsBefore) {
-        if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
+        if gone.iter().any(|gone| gone.may_be_in(it, after.sources)) {
             it.standing = UnjudgedStatus::Lost;
         }
     }
@@ -138,7 +125,7 @@ pub(super) enum UndecidedSubject {
 impl UndecidedSubject {
     fn of_piece(piece: Option<&ExaminedBlock>, sources: &SourceFiles) -> UndecidedSubject {
         piece.map_or(UndecidedSubject::Everything, |piece| {
-            UndecidedSubject::Piece(sources.path(sources.origin(piece.span).file), piece.address.clone())
+            UndecidedSubject::Piece(sources.path_of(piece.span), piece.address.clone())
         })
     }
 
@@ -164,12 +151,10 @@ impl UndecidedSubject {
 /// Returns the rules that had a finding before and cannot be evaluated now.
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
-    delta: &Delta,
+    selves: &HashMap<ResourceId, ResourceId>,
     base: &SourceFiles,
     (head, after, later): (&SourceFiles, &Analysis, &[Decided]),
 ) -> Vec<Unjudged> {
-    let selves: HashMap<ResourceId, ResourceId> =
-        delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
     // A rule can check several totals, and some of them may still be known.
     let is_still_found = |it: &Finding| {
         let same = |other: &Decided| {
@@ -183,13 +168,13 @@ pub(super) fn undecided<'a>(
         .map(|it| (it.rule.as_str(), UndecidedSubject::of_finding(it, base)))
         .collect();
     let tell = |it: &Undetermined| {
-        let about = UndecidedSubject::now(it, &selves, head)?;
+        let about = UndecidedSubject::now(it, selves, head)?;
         if !found.contains(&(it.rule.as_str(), about)) {
             return None;
         }
         let reason =
             format!("{} reported a problem here before the change, and cannot be evaluated now: {}", it.rule, it.cause);
-        let lost = Unjudged::new(SkipKind::Rule, head.path(head.origin(it.span).file), reason).at(it.span);
+        let lost = Unjudged::new(SkipKind::Rule, head.path_of(it.span), reason).at(it.span);
         let resource = it.resource.and_then(|id| after.inventory.resources.get(id.0)).map(|it| it.address.as_str());
         let address = resource.or(it.piece.as_ref().map(|piece| &*piece.address));
         Some(match address {
@@ -202,25 +187,21 @@ pub(super) fn undecided<'a>(
 
 /// Returns the roots that were deployed directly before, still contain accelerators, and are now only called as
 /// modules with count zero.
-fn switched_off(before: &Analysis, head: &TreeState, after: &Analysis) -> Vec<Unjudged> {
-    let still: BTreeSet<&str> = after.roots.iter().map(|root| root.directory.as_str()).collect();
-    let mut gone: BTreeSet<&str> = before.roots.iter().map(|root| root.directory.as_str()).collect();
+fn switched_off(states: &ComparedStates) -> Vec<Unjudged> {
+    let still: BTreeSet<&str> = states.after.roots.iter().map(|root| root.directory.as_str()).collect();
+    let mut gone: BTreeSet<&str> = states.before.roots.iter().map(|root| root.directory.as_str()).collect();
     gone.retain(|directory| !still.contains(directory));
     if gone.is_empty() {
         return Vec::new();
     }
-    let places = |sources: &SourceFiles, it: &Analysis| -> BTreeSet<String> {
-        it.inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect()
-    };
-    let made = places(head.sources, after);
+    let head = states.head;
+    let made: BTreeSet<String> =
+        states.after.inventory.resources.iter().map(|it| head.sources.path_of(it.span)).collect();
     let files = head
         .files
         .iter()
         .filter(|path| files::is_terraform(path) && gone.contains(parent(path)) && !made.contains(path.as_str()));
-    let speaks = |path: &&String| {
-        let text = head.sources.tree().read(path);
-        text.is_ok_and(|text| decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog))
-    };
+    let speaks = |path: &&String| head.stored_text(path).is_ok_and(|text| head.names_accelerators(&text));
     let tell = |path: &String| {
         let reason = "before the change this was deployed directly; now no deployment creates it";
         Unjudged::new(SkipKind::Change, path.clone(), reason)
@@ -233,11 +214,10 @@ static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+
 
 /// Returns resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and
 /// cost the same.
-fn forgotten(base: &TreeState, head: &TreeState) -> Vec<Unjudged> {
+fn forgotten(ComparedStates { base, head, .. }: &ComparedStates) -> Vec<Unjudged> {
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
-        let text = head.sources.tree().read(path).ok()?;
-        let text = String::from_utf8_lossy(&text);
+        let text = head.stored_text(path).ok()?;
         let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
         let reason = "Terraform removes it from the state without destroying it, so it continues to run";
         let tell =
@@ -259,14 +239,13 @@ fn signature(state: &TreeState, it: &Unjudged) -> Said {
 
 /// Returns the relevant part of a module without a caller: its lines about accelerators, and numbers.
 fn lines_about_accelerators(state: &TreeState, directory: &str) -> String {
-    let tree = state.sources.tree();
-    let files = tree.list(directory).into_iter().filter(|it| !it.is_directory && files::is_terraform(&it.name));
-    let texts = files.filter_map(|it| tree.read(&join(directory, &it.name)?).ok());
+    let entries = state.sources.tree().list(directory).into_iter();
+    let files = entries.filter(|it| !it.is_directory && files::is_terraform(&it.name));
+    let texts = files.filter_map(|it| state.stored_text(&join(directory, &it.name)?).ok());
     let mut lines: Vec<String> = Vec::new();
     for text in texts {
-        let text = String::from_utf8_lossy(&text);
-        let speaks = |line: &&str| decide::names_accelerators(line, &state.settings.catalog);
-        lines.extend(text.lines().filter(speaks).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let speaking = text.lines().filter(|line| state.names_accelerators(line));
+        lines.extend(speaking.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     lines.sort();
     decide::digest(&lines)
@@ -299,30 +278,24 @@ pub(crate) fn text_of(sources: &SourceFiles, finding: &Finding) -> String {
 }
 
 /// Returns the changed variable files that no root reads, because their values may affect anything.
-fn unread_variables(base: &TreeState, before: &Analysis, head: &TreeState, after: &Analysis) -> Option<Vec<Unjudged>> {
+fn unread_variables(states: &ComparedStates) -> Vec<Unjudged> {
+    let (base, head) = (states.base, states.head);
     let is_variables = |path: &&String| path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     let mut files: BTreeSet<&String> = head.files.iter().filter(is_variables).collect();
     files.extend(base.files.iter().filter(is_variables));
-    if files.is_empty() {
-        return None;
-    }
     let has_accelerators = |it: &Analysis| !it.inventory.resources.is_empty() || !it.inventory.unjudged.is_empty();
-    let matters = has_accelerators(before) || has_accelerators(after);
+    let matters = has_accelerators(states.before) || has_accelerators(states.after);
     let unread = files.into_iter().filter(|path| {
         if head.sources.has(path) || base.sources.has(path) {
             return false;
         }
         let (old, new) = (base.sources.tree().read(path), head.sources.tree().read(path));
-        old != new
-            && (matters
-                || new.is_ok_and(|text| {
-                    decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog)
-                }))
+        old != new && (matters || new.is_ok_and(|text| head.names_accelerators(&String::from_utf8_lossy(&text))))
     });
     let told = unread.map(|path| {
         let reason = "the file changed, and no root reads it: Terraform loads only terraform.tfvars and *.auto.tfvars automatically";
         let cure = format!("if a deployment uses the file, pass it: --var-file {}", (head.show)(path));
         Unjudged::new(SkipKind::Change, path.clone(), reason).with_cure(cure)
     });
-    Some(told.collect())
+    told.collect()
 }

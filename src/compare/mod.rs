@@ -31,7 +31,8 @@ use crate::rules::{Earlier, RuleContext};
 pub use budgets::{BudgetUsage, budgets};
 pub(crate) use findings::{EvaluatedState, Reconsidered, findings, reconsider};
 pub(crate) use gate::{Gate, LevelThreshold};
-pub(crate) use lost::{classify_unevaluated_saved, mark_saved, text_of};
+pub(crate) use lost::{classify_unevaluated_saved, mark as mark_lost, text_of};
+use state::ComparedStates;
 pub(crate) use state::{Touched, TreeState};
 pub(crate) use unjudged::note as note_unjudged;
 
@@ -44,35 +45,40 @@ pub(crate) fn compare(
     after: &mut Analysis,
     touched: &Touched,
 ) -> Delta {
-    lost::classify_unevaluated(base, before, head, after);
-    let mut change = difference(before.side(base.sources), after.side(head.sources));
-    let kept = left_alone::keep(before, after, &change);
+    let mut states = ComparedStates { base, before, head, after, touched };
+    lost::classify_unevaluated(&mut states);
+    let mut change = difference(states.earlier(), states.later());
+    let kept = left_alone::keep(&mut states, &change);
     if !kept.is_empty() {
-        change = difference(before.side(base.sources), after.side(head.sources));
+        change = difference(states.earlier(), states.later());
         left_alone::keep_ignored_changes(&mut change, kept);
     }
-    let elsewhere = elsewhere::lose((base, before), (head, after), &mut change, touched);
-    let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
-    let world = RuleContext { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
-    let judgement = head.settings.rules.judge_change(&world);
-    after.findings.extend(judgement.findings);
-    after.undetermined.extend(judgement.undetermined);
-    after.broken_rules.extend(judgement.failures);
-    let gone = lost::gone(&change, before.side(base.sources), after.side(head.sources));
-    lost::mark(&mut after.inventory.unjudged, &gone, head.sources);
-    let uncounted = uncounted::grown(base, before, head, after, &change);
-    after.inventory.unjudged.extend(uncounted);
-    after.inventory.unjudged.extend(elsewhere);
-    let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
-    let states = unexplained::ChangedStates { base, before, head, after };
-    let not_explained = unexplained::not_explained(&states, touched, &mut unjudged);
+    let elsewhere = elsewhere::lose(&states, &mut change);
+    judge_change(&mut states, &change);
+    let mut unjudged = std::mem::take(&mut states.after.inventory.unjudged);
+    lost::mark(&mut unjudged, &change, states.earlier(), states.later());
+    let uncounted = uncounted::grown(&states, &change, &unjudged);
+    unjudged.extend(uncounted);
+    unjudged.extend(elsewhere);
+    let not_explained = unexplained::not_explained(&states, &mut unjudged);
     let open = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
     let said: HashSet<String> = open.map(|it| it.path.clone()).collect();
     unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
-    after.inventory.unjudged = unjudged;
-    after.bill.set_unread(&after.inventory);
-    change.sum_up(&before.side(base.sources), &after.side(head.sources));
+    states.after.inventory.unjudged = unjudged;
+    states.after.bill.set_unread(&states.after.inventory);
+    change.sum_up(&states.earlier(), &states.later());
     change
+}
+
+/// Adds the findings of rules about changes to the later state.
+fn judge_change(states: &mut ComparedStates, change: &Delta) {
+    let settings = states.head.settings;
+    let earlier = Earlier { inventory: &states.before.inventory, bill: &states.before.bill };
+    let world = RuleContext { delta: Some(change), before: Some(earlier), ..states.after.world(settings) };
+    let judgement = settings.rules.judge_change(&world);
+    states.after.findings.extend(judgement.findings);
+    states.after.undetermined.extend(judgement.undetermined);
+    states.after.broken_rules.extend(judgement.failures);
 }
 
 /// Returns the changed resources, those that became unknown, and those that became known.

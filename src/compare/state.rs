@@ -3,8 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::source::SourceFiles;
+use crate::decide;
+use crate::pricing::Side;
+use crate::source::{ReadError, SourceFiles};
 use crate::{AnalysisCache, AnalysisSettings};
 
 /// One state of a tree.
@@ -28,8 +31,38 @@ impl TreeState<'_> {
         if self.sources.has(path) {
             return self.sources.open(path).ok().map(|file| self.sources.text(file));
         }
-        let bytes = self.sources.tree().read(path).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into())
+        self.stored_text(path).ok().map(Into::into)
+    }
+
+    /// Returns the content of a file as the tree stores it.
+    pub(super) fn stored_text(&self, path: &str) -> Result<String, ReadError> {
+        self.sources.tree().read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns true if a string names accelerators, or a machine with some.
+    pub(super) fn names_accelerators(&self, text: &str) -> bool {
+        decide::names_accelerators(text, &self.settings.catalog)
+    }
+}
+
+/// Both states of a tree with their analyses, and the paths that may differ.
+pub(super) struct ComparedStates<'a> {
+    pub(super) base: &'a TreeState<'a>,
+    pub(super) before: &'a Analysis,
+    pub(super) head: &'a TreeState<'a>,
+    pub(super) after: &'a mut Analysis,
+    pub(super) touched: &'a Touched,
+}
+
+impl<'a> ComparedStates<'a> {
+    /// Returns the costs of the earlier state.
+    pub(super) fn earlier(&self) -> Side<'a> {
+        self.before.side(self.base.sources)
+    }
+
+    /// Returns the costs of the later state.
+    pub(super) fn later(&self) -> Side<'_> {
+        self.after.side(self.head.sources)
     }
 }
 

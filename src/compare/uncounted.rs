@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::state::TreeState;
+use super::state::{ComparedStates, TreeState};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::diagnostic::SkipKind;
@@ -78,13 +78,17 @@ impl Weight {
 /// Returns the identities by which two resources may be the same: kind and name, or kind and file.
 fn identities(sources: &SourceFiles, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
-    let path = sources.path(sources.origin(resource.span).file);
+    let path = sources.path_of(resource.span);
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
+/// How much the resources in the totals grew, and their weight after the change, by identity.
+type Counts = HashMap<String, (Weight, Weight)>;
+
 /// Returns by identity how much the resources in the totals grew, and their weight after the change.
-fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
-    let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
+fn counted(states: &ComparedStates, delta: &Delta) -> Counts {
+    let (before, after) = (&states.earlier(), &states.later());
+    let mut grown = Counts::new();
     for change in &delta.changes {
         let Some(id) = change.after.filter(|id| after.resource(*id).is_added()) else { continue };
         let now = Weight::of(after, id);
@@ -100,34 +104,24 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
 }
 
 /// Returns all growth that no total contains.
-pub(super) fn grown(
-    base: &TreeState,
-    before: &Analysis,
-    head: &TreeState,
-    after: &Analysis,
-    delta: &Delta,
-) -> Vec<Unjudged> {
-    let (earlier, later) = (before.side(base.sources), after.side(head.sources));
-    let counted = counted(delta, &earlier, &later);
-    let changed = changed(base, head);
-    let mut told = not_added(&head.amount, &earlier, &later, delta, &counted);
-    told.extend(more_for_less(&earlier, &later, delta));
+pub(super) fn grown(states: &ComparedStates, delta: &Delta, unjudged: &[Unjudged]) -> Vec<Unjudged> {
+    let counted = counted(states, delta);
+    let mut told = not_added(states, delta, &counted);
+    told.extend(more_for_less(states, delta));
     let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
-    let alone = read_alone(base, head, after, &counted, &changed);
+    let alone = read_alone(states, &counted, unjudged);
     told.extend(alone.into_iter().filter(|it| !said.contains(&it.path)));
     told
 }
 
 /// Returns files that differ between both states, or that only one of them has.
-fn changed<'f>(base: &'f TreeState<'f>, head: &'f TreeState<'f>) -> BTreeSet<&'f String> {
+fn changed<'f>(ComparedStates { base, head, .. }: &ComparedStates<'f>) -> BTreeSet<&'f String> {
     let differs = |path: &&String| {
         !base.same.contains(*path) && base.sources.tree().read(path).ok() != head.sources.tree().read(path).ok()
     };
     let gone = base.files.iter().filter(|path| head.files.binary_search(path).is_err());
     head.files.iter().chain(gone).filter(differs).collect()
 }
-
-type Counts = HashMap<String, (Weight, Weight)>;
 
 /// Returns the largest growth and weight of any counted resource that may be the same thing.
 fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (Weight, Weight) {
@@ -137,13 +131,8 @@ fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (We
 }
 
 /// Finds growth of resources that are listed, but not in the total.
-fn not_added(
-    amount: &dyn Fn(Money) -> String,
-    before: &Side,
-    after: &Side,
-    delta: &Delta,
-    counted: &Counts,
-) -> Vec<Unjudged> {
+fn not_added(states: &ComparedStates, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
+    let (before, after, amount) = (&states.earlier(), &states.later(), &states.head.amount);
     let mut told = Vec::new();
     for change in &delta.changes {
         let Some(id) = change.after else { continue };
@@ -183,7 +172,8 @@ fn not_added(
 
 /// Returns resources in the totals with more accelerators of the same kind for no more money, if their price is
 /// assumed.
-fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
+fn more_for_less(states: &ComparedStates, delta: &Delta) -> Vec<Unjudged> {
+    let (before, after) = (&states.earlier(), &states.later());
     let is_same = |now: &Resource, earlier: &Resource| {
         [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
             (Fact::Known(now), Fact::Known(earlier)) => now.value == earlier.value,
@@ -220,17 +210,12 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
 }
 
 /// Reads changed manifests, and changed roots with a separate state, as if nothing replaced them.
-fn read_alone(
-    base: &TreeState,
-    head: &TreeState,
-    after: &Analysis,
-    counted: &Counts,
-    changed: &BTreeSet<&String>,
-) -> Vec<Unjudged> {
+fn read_alone(states: &ComparedStates, counted: &Counts, unjudged: &[Unjudged]) -> Vec<Unjudged> {
+    let (base, head, changed) = (states.base, states.head, changed(states));
     let manifests: Vec<String> =
         changed.iter().filter(|path| is_plain_manifest(path)).map(|path| (*path).clone()).collect();
-    let roots = roots(head, changed);
-    let is_told: HashSet<&str> = after.inventory.unjudged.iter().map(|it| it.path.as_str()).collect();
+    let roots = roots(head, &changed);
+    let is_told: HashSet<&str> = unjudged.iter().map(|it| it.path.as_str()).collect();
     let mut told = Vec::new();
     for paths in [manifests].into_iter().chain(roots) {
         if paths.is_empty() {
@@ -239,9 +224,7 @@ fn read_alone(
         let (now, earlier) = (alone(head, &paths), alone(base, &paths));
         let (now_side, earlier_side) = (now.side(head.sources), earlier.side(base.sources));
         let mut known: HashMap<(String, String), Weight> = HashMap::new();
-        let key = |side: &Side, resource: &Resource| {
-            (side.sources.path(side.sources.origin(resource.span).file), resource.address.clone())
-        };
+        let key = |side: &Side, resource: &Resource| (side.sources.path_of(resource.span), resource.address.clone());
         for id in (0..earlier.inventory.resources.len()).map(ResourceId) {
             let of = known.entry(key(&earlier_side, earlier_side.resource(id))).or_default();
             *of = of.most(Weight::of(&earlier_side, id));
@@ -289,8 +272,7 @@ fn roots(head: &TreeState, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     }
     let roots = directories.into_values().filter_map(|files| {
         let keeps_state = |path: &String| {
-            let text = head.sources.tree().read(path).unwrap_or_default();
-            let text = String::from_utf8_lossy(&text);
+            let text = head.stored_text(path).unwrap_or_default();
             text.lines().any(|line| {
                 let line = line.trim_start();
                 line.starts_with("backend \"") || line.starts_with("cloud {")

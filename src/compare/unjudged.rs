@@ -41,15 +41,14 @@ fn installed(state: &TreeState, analysis: &Analysis) -> Vec<Unjudged> {
         let mut files = state.files.iter().filter(|path| is_below(path, chart));
         state.sources.tree().list(chart).iter().any(|it| it.name == "Chart.yaml")
             && files.any(|path| {
-                let named =
-                    |text: &[u8]| decide::names_accelerators(&String::from_utf8_lossy(text), &state.settings.catalog);
+                let named = |text: &[u8]| state.names_accelerators(&String::from_utf8_lossy(text));
                 state.sources.glance(path, named).unwrap_or(true)
             })
     };
     let tell = |(block, chart): (&terraform::EvaluatedBlock, String)| {
         let mut values = Vec::new();
         add_blocks(&mut values, block);
-        let path = state.sources.path(state.sources.origin(block.span).file);
+        let path = state.sources.path_of(block.span);
         let reason = format!(
             "{} installs the chart {chart} with its own values, and gpulint reads the chart without them",
             block.address

@@ -108,15 +108,7 @@ pub fn example() -> String {
     let mut text = String::from("# Settings of gpulint. Each commented line shows the default or an example.\n");
     let mut before = String::new();
     for setting in SETTINGS.iter().filter(|setting| setting.path != "extend") {
-        let path = setting.path.replace("rules.*.*", "rules.on-demand-batch.min_monthly_usd");
-        let path = path.replace("rules.*", "rules.on-demand-batch");
-        let path = path
-            .replace("tiers.*", "tiers.interactive")
-            .replace("values.*", "values.environment")
-            .replace("discount.*", "discount.aws")
-            .replace("runs[].vars.*", "runs[].vars.replicas");
-        let path = path.replace("declare.*", "declare.llm").replace("clusters.*", "clusters.\"overlays/prod/*\"");
-        let path = path.replace("configs.*", "configs.\"acme/legal-9b\"");
+        let path = setting.path.replace("rules.*.", "rules.on-demand-batch.");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
@@ -125,82 +117,21 @@ pub fn example() -> String {
             });
             before = section.to_owned();
         }
-        let value = setting.default.map_or_else(|| sample(&path, setting.kind), str::to_owned);
-        text.push_str(&format!("# {key} = {value}{}# {}\n", " ".repeat(2), setting.meaning));
+        let value = setting.default.or(setting.example).map_or_else(|| sample(setting.kind), str::to_owned);
+        let name = if key == "*" { String::new() } else { format!("{key} = ") };
+        text.push_str(&format!("# {name}{value}  # {}\n", setting.meaning));
     }
     text
 }
 
-fn sample(path: &str, kind: SettingKind) -> String {
-    match path {
-        "required-version" => "\">=0.1\"".to_owned(),
-        "defaults.provider" => "\"aws\"".to_owned(),
-        "defaults.region" => "\"us-east-1\"".to_owned(),
-        "defaults.accelerator" => "\"A100-80GB\"".to_owned(),
-        "labels.values.environment" => "[\"production\", \"staging\", \"development\"]".to_owned(),
-        "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
-        "models.file" => "\"models.csv\"".to_owned(),
-        "models.configs.\"acme/legal-9b\"" => "\"models/legal/config.json\"".to_owned(),
-        "prices.file" => "\"contract-prices.csv\"".to_owned(),
-        "prices.currency" => "\"EUR\"".to_owned(),
-        "prices.units_per_usd" => "0.92".to_owned(),
-        "prices.discount.aws" => "0.12".to_owned(),
-        "contracts[].provider" => "\"aws\"".to_owned(),
-        "contracts[].machine" => "\"p5.*\"".to_owned(),
-        "contracts[].accelerator" | "hardware[].accelerator" => "\"H100*\"".to_owned(),
-        "contracts[].region" => "\"us-*\"".to_owned(),
-        "contracts[].discount" => "0.12".to_owned(),
-        "contracts[].commitment_years" => "1".to_owned(),
-        "contracts[].usd_per_gpu_hour" | "hardware[].usd_per_gpu_hour" => "2.5".to_owned(),
-        "hardware[].purchase_usd" => "250_000".to_owned(),
-        "hardware[].gpus" => "8".to_owned(),
-        "hardware[].years" => "4".to_owned(),
-        "traffic[].address" => "\"Deployment/chat/*\"".to_owned(),
-        "traffic[].label" => "\"app=chat\"".to_owned(),
-        "traffic[].tokens_per_day" => "5_000_000".to_owned(),
-        "traffic[].requests_per_day" => "20_000".to_owned(),
-        "traffic[].input_tokens" => "1024".to_owned(),
-        "traffic[].output_tokens" => "256".to_owned(),
-        "traffic[].ms_per_token" => "40".to_owned(),
-        "hardware[].staff_usd_per_year" => "12_000".to_owned(),
-        "hardware[].usd_per_month" => "900".to_owned(),
-        "usage[].address" => "\"Job/**\"".to_owned(),
-        "usage[].label" => "\"schedule=office-hours\"".to_owned(),
-        "usage[].hours_per_month" => "220".to_owned(),
-        "usage[].runs_per_month" => "20".to_owned(),
-        "usage[].hours_per_run" => "1.5".to_owned(),
-        "measured.clusters.\"overlays/prod/*\"" => "\"prod\"".to_owned(),
-        "runs[].paths" => "[\"infra\"]".to_owned(),
-        "runs[].name" => "\"search in production\"".to_owned(),
-        "runs[].var-files" => "[\"infra/projects/search.tfvars\"]".to_owned(),
-        "runs[].modules-dir" => "\".terraform/modules\"".to_owned(),
-        "runs[].workspace" => "\"prod\"".to_owned(),
-        "suppress[].rules" => "[\"oversized-gpu\"]".to_owned(),
-        "suppress[].address" => "'module.legacy.aws_instance.train[\"a\"]'".to_owned(),
-        "suppress[].path" => "\"legacy/**\"".to_owned(),
-        "suppress[].reason" => "\"reserved capacity\"".to_owned(),
-        "paths[].match" => "\"envs/prod/**\"".to_owned(),
-        "paths[].labels.values.environment" => "[\"production\"]".to_owned(),
-        "paths[].tiers.interactive" => "[\"T4\"]".to_owned(),
-        "approvals.label" => "\"gpu-approved\"".to_owned(),
-        "limits[].label" => "\"cost-center=4711\"".to_owned(),
-        "limits[].accelerators" => "64".to_owned(),
-        "limits[].machines" => "16".to_owned(),
-        "limits[].resource_accelerators" | "limits[].resource_machines" => "8".to_owned(),
-        "packs[].path" => "\"platform\"".to_owned(),
-        "packs[].git" => "\"https://git.example.org/platform/gpu-rules.git\"".to_owned(),
-        "packs[].commit" => format!("\"{}\"", "0123456789".repeat(4)),
-        "packs[].sha256" => format!("\"{}\"", "01234567".repeat(8)),
-        "packs[].directory" => "\"rules\"".to_owned(),
-        "budgets[].label" => "\"cost-center=4711\"".to_owned(),
-        _ => match kind {
-            SettingKind::Number => "10_000".to_owned(),
-            SettingKind::Flag => "true".to_owned(),
-            SettingKind::Date => "2027-03-31".to_owned(),
-            SettingKind::Texts | SettingKind::Paths | SettingKind::Patterns => "[]".to_owned(),
-            SettingKind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
-            SettingKind::Parameter | SettingKind::RuleParameter => "200".to_owned(),
-            SettingKind::Text | SettingKind::Path | SettingKind::Pattern => "\"search\"".to_owned(),
-        },
+fn sample(kind: SettingKind) -> String {
+    match kind {
+        SettingKind::Number => "10_000".to_owned(),
+        SettingKind::Flag => "true".to_owned(),
+        SettingKind::Date => "2027-03-31".to_owned(),
+        SettingKind::Texts | SettingKind::Paths | SettingKind::Patterns => "[]".to_owned(),
+        SettingKind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
+        SettingKind::Parameter | SettingKind::RuleParameter => "200".to_owned(),
+        SettingKind::Text | SettingKind::Path | SettingKind::Pattern => "\"search\"".to_owned(),
     }
 }

@@ -232,6 +232,14 @@ impl Config {
         self.entries.iter().map(|(keys, entry)| (read::display(keys), entry))
     }
 
+    /// Returns every value with its path that only a repository can set, not a pack.
+    pub(crate) fn refused_in_packs(&self) -> impl Iterator<Item = (String, &ConfigEntry)> {
+        self.entries
+            .iter()
+            .filter(|(keys, _)| !table::is_for_packs(keys))
+            .map(|(keys, entry)| (read::display(keys), entry))
+    }
+
     /// Returns the tables of a list such as `suppress`.
     pub fn tables(&self, list: SettingKey<Tables>) -> impl Iterator<Item = ConfigTable<'_>> {
         self.tables_of(list.path())

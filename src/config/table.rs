@@ -51,6 +51,11 @@ pub struct SettingDescription {
     pub meaning: &'static str,
     /// The default as TOML, or `None` for a setting without one.
     pub default: Option<&'static str>,
+    /// An example as TOML, for a setting without a default that differs from other settings of its kind. If the path
+    /// ends with `*`, the example begins with a name: `aws = 0.12`.
+    pub(super) example: Option<&'static str>,
+    /// Whether a pack can set it.
+    pub(super) is_for_packs: bool,
 }
 
 const PURCHASES: SettingKind = SettingKind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
@@ -85,16 +90,25 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
 
+/// A row begins with `pack` if a pack can set it, and ends with an example if the setting needs one.
 macro_rules! settings {
-    ($($path:literal $kind:expr, $default:expr, $meaning:literal;)+) => {
-        pub const SETTINGS: &[SettingDescription] =
-            &[$(SettingDescription { path: $path, kind: $kind, meaning: $meaning, default: $default }),+];
+    (@pack) => { false };
+    (@pack pack) => { true };
+    ($($($pack:ident)? $path:literal $kind:expr, $default:expr, $meaning:literal $(, $example:literal)?;)+) => {
+        pub const SETTINGS: &[SettingDescription] = &[$(SettingDescription {
+            path: $path,
+            kind: $kind,
+            meaning: $meaning,
+            default: $default,
+            example: [$(Some($example),)? None][0],
+            is_for_packs: settings!(@pack $($pack)?),
+        }),+];
     };
 }
 
 settings! {
-    "required-version" SettingKind::Text, None, "versions of gpulint that can read this file, such as \">=0.1\"";
-    "extend" SettingKind::Path, None, "another settings file that this file extends";
+    pack "required-version" SettingKind::Text, None, "versions of gpulint that can read this file, such as \">=0.1\"", "\">=0.1\"";
+    pack "extend" SettingKind::Path, None, "another settings file that this file extends";
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of findings that fail the check";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of findings that fail the check";
     "fail-on-unread" SettingKind::Flag, Some("false"), "fail if a relevant file was not read or a value is unknown";
@@ -106,110 +120,110 @@ settings! {
     "select" SettingKind::Texts, Some("[]"), "rules and groups to add to the profile";
     "ignore" SettingKind::Texts, Some("[]"), "rules and groups to leave out";
     "rules-dir" SettingKind::Paths, Some("[]"), "directories with custom rules";
-    "require-reason" SettingKind::Flag, Some("false"), "ignore suppressions without a reason";
-    "require-until" SettingKind::Flag, Some("false"), "ignore suppressions without a last day";
-    "longest-suppression-days" SettingKind::Number, None, "ignore suppressions whose last day is more than this many days ahead";
-    "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that repositories which use the pack cannot change, such as \"exclude\" or \"prices.discount\"";
-    "version" SettingKind::Text, None, "in a pack: its version, which reports show with its findings";
-    "rules-url" SettingKind::Text, None, "in a pack: address of the documentation of its rules; `{rule}` is replaced by the rule's name";
-    "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of former rules, which settings and comments can still contain";
+    pack "require-reason" SettingKind::Flag, Some("false"), "ignore suppressions without a reason";
+    pack "require-until" SettingKind::Flag, Some("false"), "ignore suppressions without a last day";
+    pack "longest-suppression-days" SettingKind::Number, None, "ignore suppressions whose last day is more than this many days ahead";
+    pack "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that repositories which use the pack cannot change, such as \"exclude\" or \"prices.discount\"";
+    pack "version" SettingKind::Text, None, "in a pack: its version, which reports show with its findings";
+    pack "rules-url" SettingKind::Text, None, "in a pack: address of the documentation of its rules; `{rule}` is replaced by the rule's name";
+    pack "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of former rules, which settings and comments can still contain";
     "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the baseline: a file of accepted findings";
     "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of the built-in renderer";
     "values" SettingKind::Texts, Some("[]"), "values files to render charts with; \"*\" renders each chart once more with each values file";
     "exclude" SettingKind::Patterns, Some("[]"), "directories to leave out of the total; reports list their cost separately";
-    "runs[].paths" SettingKind::Patterns, None, "Terraform roots that this deployment applies; entries here replace the deployments that gpulint finds for these roots";
-    "runs[].name" SettingKind::Text, None, "name of the deployment in reports [default: the names of its files]";
-    "runs[].var-files" SettingKind::Paths, None, "variable files of the deployment; later files override earlier ones";
-    "runs[].workspace" SettingKind::Text, None, "Terraform workspace of the deployment";
-    "runs[].modules-dir" SettingKind::Path, None, "directory with the downloaded Terraform modules of the deployment";
+    "runs[].paths" SettingKind::Patterns, None, "Terraform roots that this deployment applies; entries here replace the deployments that gpulint finds for these roots", "[\"infra\"]";
+    "runs[].name" SettingKind::Text, None, "name of the deployment in reports [default: the names of its files]", "\"search in production\"";
+    "runs[].var-files" SettingKind::Paths, None, "variable files of the deployment; later files override earlier ones", "[\"infra/projects/search.tfvars\"]";
+    "runs[].workspace" SettingKind::Text, None, "Terraform workspace of the deployment", "\"prod\"";
+    "runs[].modules-dir" SettingKind::Path, None, "directory with the downloaded Terraform modules of the deployment", "\".terraform/modules\"";
     "runs[].values" SettingKind::Paths, None, "values files with which the deployment renders its chart";
-    "runs[].vars.*" SettingKind::Parameter, None, "value of a Terraform variable";
+    "runs[].vars.*" SettingKind::Parameter, None, "value of a Terraform variable", "replicas = 200";
     "charts.kubernetes" SettingKind::Text, Some("\"1.34\""), "Kubernetes version for which charts are rendered";
     "charts.api-versions" SettingKind::Texts, Some("[]"), "API versions of the cluster in addition to those of Kubernetes, such as \"monitoring.coreos.com/v1\"";
-    "defaults.provider" SettingKind::Text, None, "cloud of machines for which the files set none; reports mark it as assumed";
-    "defaults.region" SettingKind::Text, None, "region of machines for which the files set none; reports mark it as assumed";
-    "defaults.accelerator" SettingKind::Text, None, "accelerator of pods for which the files set none; reports mark it as assumed";
-    "labels.required" SettingKind::Texts, Some("[]"), "labels that each resource must have; if empty, each resource needs at least one label that attributes its cost";
-    "labels.values.*" SettingKind::Texts, None, "the values that a label can have";
-    "labels.declare.*" DECLARED, None, "the fact that a label of yours declares, such as \"acme.example/llm\" = \"model\"";
-    "models.file" SettingKind::Path, None, "CSV file with your own models, with the columns of `pricing/models.csv`";
-    "models.configs.*" SettingKind::Path, None, "config.json of a model of your own, such as \"acme/legal-9b\" = \"models/legal/config.json\"";
-    "rules.*.level" LEVELS, None, "level of the rule's findings";
-    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot suppress the rule; in a pack, use `forbid`";
-    "rules.*.note-until" SettingKind::Date, None, "until the end of this day, the rule's findings are notes";
-    "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: repositories that use the pack cannot change or suppress the rule";
-    "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that repositories which use the pack cannot change";
-    "rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule";
-    "packs[].path" SettingKind::Path, None, "directory of a pack: rule files, a gpulint.toml and a prices.csv; for a pack from git, the directory of its copy";
-    "packs[].git" SettingKind::Text, None, "repository of a pack: https://, ssh://, file:// or user@host:path";
-    "packs[].commit" SettingKind::Text, None, "full commit id of the pack, 40 digits";
-    "packs[].sha256" SettingKind::Text, None, "checksum of the pack's content; `gpulint rules vendor` prints it";
-    "packs[].directory" SettingKind::Text, None, "directory of the pack in its repository, if the pack is not the whole repository";
-    "paths[].match" SettingKind::Patterns, None, "files to which this table applies; `*` matches anything; for these files, a key here replaces the same key outside `[[paths]]`";
+    "defaults.provider" SettingKind::Text, None, "cloud of machines for which the files set none; reports mark it as assumed", "\"aws\"";
+    "defaults.region" SettingKind::Text, None, "region of machines for which the files set none; reports mark it as assumed", "\"us-east-1\"";
+    "defaults.accelerator" SettingKind::Text, None, "accelerator of pods for which the files set none; reports mark it as assumed", "\"A100-80GB\"";
+    pack "labels.required" SettingKind::Texts, Some("[]"), "labels that each resource must have; if empty, each resource needs at least one label that attributes its cost";
+    pack "labels.values.*" SettingKind::Texts, None, "the values that a label can have", "environment = [\"production\", \"staging\", \"development\"]";
+    pack "labels.declare.*" DECLARED, None, "the fact that a label of yours declares, such as \"acme.example/llm\" = \"model\"", "llm = \"train-tokens\"";
+    "models.file" SettingKind::Path, None, "CSV file with your own models, with the columns of `pricing/models.csv`", "\"models.csv\"";
+    "models.configs.*" SettingKind::Path, None, "config.json of a model of your own, such as \"acme/legal-9b\" = \"models/legal/config.json\"", "\"acme/legal-9b\" = \"models/legal/config.json\"";
+    pack "rules.*.level" LEVELS, None, "level of the rule's findings";
+    pack "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot suppress the rule; in a pack, use `forbid`";
+    pack "rules.*.note-until" SettingKind::Date, None, "until the end of this day, the rule's findings are notes";
+    pack "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: repositories that use the pack cannot change or suppress the rule";
+    pack "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that repositories which use the pack cannot change";
+    pack "rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule", "min_monthly_usd = 200";
+    "packs[].path" SettingKind::Path, None, "directory of a pack: rule files, a gpulint.toml and a prices.csv; for a pack from git, the directory of its copy", "\"platform\"";
+    "packs[].git" SettingKind::Text, None, "repository of a pack: https://, ssh://, file:// or user@host:path", "\"https://git.example.org/platform/gpu-rules.git\"";
+    "packs[].commit" SettingKind::Text, None, "full commit id of the pack, 40 digits", "\"0123456789012345678901234567890123456789\"";
+    "packs[].sha256" SettingKind::Text, None, "checksum of the pack's content; `gpulint rules vendor` prints it", "\"0123456701234567012345670123456701234567012345670123456701234567\"";
+    "packs[].directory" SettingKind::Text, None, "directory of the pack in its repository, if the pack is not the whole repository", "\"rules\"";
+    "paths[].match" SettingKind::Patterns, None, "files to which this table applies; `*` matches anything; for these files, a key here replaces the same key outside `[[paths]]`", "\"envs/prod/**\"";
     "paths[].profile" PROFILES, None, "the set of rules to start from, for the matching files";
     "paths[].select" SettingKind::Texts, None, "rules and groups to add to the profile, for the matching files";
     "paths[].ignore" SettingKind::Texts, None, "rules and groups to leave out, for the matching files";
     "paths[].labels.required" SettingKind::Texts, None, "labels that each resource of the matching files must have";
-    "paths[].labels.values.*" SettingKind::Texts, None, "the values that a label can have in the matching files";
-    "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use in the matching files";
+    "paths[].labels.values.*" SettingKind::Texts, None, "the values that a label can have in the matching files", "environment = [\"production\"]";
+    "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use in the matching files", "interactive = [\"T4\"]";
     "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource of the matching files needs approval";
     "paths[].rules.*.level" LEVELS, None, "level of the rule's findings in the matching files";
-    "paths[].rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule for the matching files";
-    "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use";
-    "budgets[].team" SettingKind::Text, None, "the team whose resources count toward the budget";
-    "budgets[].project" SettingKind::Text, None, "the project whose resources count toward the budget";
-    "budgets[].environment" SettingKind::Text, None, "the environment whose resources count toward the budget";
-    "budgets[].label" SettingKind::Text, None, "key=value: resources with this label count toward the budget";
-    "budgets[].monthly_usd" SettingKind::Number, None, "the budget in dollars per month";
-    "limits[].team" SettingKind::Text, None, "the team whose resources count; without team, project, environment and label, all resources count";
-    "limits[].project" SettingKind::Text, None, "the project whose resources count";
-    "limits[].environment" SettingKind::Text, None, "the environment whose resources count";
-    "limits[].label" SettingKind::Text, None, "key=value: resources with this label count";
-    "limits[].accelerators" SettingKind::Number, None, "maximum number of accelerators of these resources together";
-    "limits[].machines" SettingKind::Number, None, "maximum number of provisioned machines of these resources together";
-    "limits[].resource_accelerators" SettingKind::Number, None, "maximum number of accelerators of each resource";
-    "limits[].resource_machines" SettingKind::Number, None, "maximum number of provisioned machines of each resource";
-    "approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource needs approval";
-    "approvals.label" SettingKind::Text, None, "label that approves a pull request and the resources that it adds";
-    "prices.file" SettingKind::Path, None, "CSV file with custom prices";
+    "paths[].rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule for the matching files", "min_monthly_usd = 200";
+    pack "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use", "interactive = [\"T4\", \"L4\", \"A10G\"]";
+    pack "budgets[].team" SettingKind::Text, None, "the team whose resources count toward the budget";
+    pack "budgets[].project" SettingKind::Text, None, "the project whose resources count toward the budget";
+    pack "budgets[].environment" SettingKind::Text, None, "the environment whose resources count toward the budget";
+    pack "budgets[].label" SettingKind::Text, None, "key=value: resources with this label count toward the budget", "\"cost-center=4711\"";
+    pack "budgets[].monthly_usd" SettingKind::Number, None, "the budget in dollars per month";
+    pack "limits[].team" SettingKind::Text, None, "the team whose resources count; without team, project, environment and label, all resources count";
+    pack "limits[].project" SettingKind::Text, None, "the project whose resources count";
+    pack "limits[].environment" SettingKind::Text, None, "the environment whose resources count";
+    pack "limits[].label" SettingKind::Text, None, "key=value: resources with this label count", "\"cost-center=4711\"";
+    pack "limits[].accelerators" SettingKind::Number, None, "maximum number of accelerators of these resources together", "64";
+    pack "limits[].machines" SettingKind::Number, None, "maximum number of provisioned machines of these resources together", "16";
+    pack "limits[].resource_accelerators" SettingKind::Number, None, "maximum number of accelerators of each resource", "8";
+    pack "limits[].resource_machines" SettingKind::Number, None, "maximum number of provisioned machines of each resource", "8";
+    pack "approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource needs approval";
+    pack "approvals.label" SettingKind::Text, None, "label that approves a pull request and the resources that it adds", "\"gpu-approved\"";
+    "prices.file" SettingKind::Path, None, "CSV file with custom prices", "\"contract-prices.csv\"";
     "prices.usd_per_unit" SettingKind::Number, Some("1"), "dollars per unit of the currency of `prices.file`, such as 1.08";
-    "prices.currency" SettingKind::Text, None, "currency of the amounts in reports, such as \"EUR\"; JSON amounts stay in dollars";
-    "prices.units_per_usd" SettingKind::Number, None, "units of that currency per dollar, such as 0.92; gpulint never fetches exchange rates";
-    "prices.discount.*" SettingKind::Number, None, "discount on a provider's list prices, as a share from 0 to 1";
-    "contracts[].provider" SettingKind::Text, None, "cloud of the contract; `*` matches anything, also in `machine`, `accelerator` and `region`";
-    "contracts[].machine" SettingKind::Text, None, "machine types of the contract, such as \"p5.*\"";
-    "contracts[].accelerator" SettingKind::Text, None, "accelerators of the contract, such as \"H100*\"";
-    "contracts[].region" SettingKind::Text, None, "regions of the contract";
+    "prices.currency" SettingKind::Text, None, "currency of the amounts in reports, such as \"EUR\"; JSON amounts stay in dollars", "\"EUR\"";
+    "prices.units_per_usd" SettingKind::Number, None, "units of that currency per dollar, such as 0.92; gpulint never fetches exchange rates", "0.92";
+    "prices.discount.*" SettingKind::Number, None, "discount on a provider's list prices, as a share from 0 to 1", "aws = 0.12";
+    "contracts[].provider" SettingKind::Text, None, "cloud of the contract; `*` matches anything, also in `machine`, `accelerator` and `region`", "\"aws\"";
+    "contracts[].machine" SettingKind::Text, None, "machine types of the contract, such as \"p5.*\"", "\"p5.*\"";
+    "contracts[].accelerator" SettingKind::Text, None, "accelerators of the contract, such as \"H100*\"", "\"H100*\"";
+    "contracts[].region" SettingKind::Text, None, "regions of the contract", "\"us-*\"";
     "contracts[].purchase" PURCHASES, Some("\"on-demand\""), "the way of buying to which the contract applies";
-    "contracts[].discount" SettingKind::Number, None, "discount on the price of that way of buying, as a share from 0 to 1";
-    "contracts[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of a discount";
-    "contracts[].commitment_years" SettingKind::Number, None, "years of a commitment at its list price, 1 or 3: a savings plan, reserved instances or committed use";
-    "hardware[].accelerator" SettingKind::Text, None, "accelerator of your own hardware, for the provider \"on-prem\"";
-    "hardware[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of all keys below";
-    "hardware[].purchase_usd" SettingKind::Number, None, "purchase price of a machine in dollars";
-    "hardware[].gpus" SettingKind::Number, None, "number of accelerators in a machine";
-    "hardware[].years" SettingKind::Number, None, "years over which the purchase price is spread";
+    "contracts[].discount" SettingKind::Number, None, "discount on the price of that way of buying, as a share from 0 to 1", "0.12";
+    "contracts[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of a discount", "2.5";
+    "contracts[].commitment_years" SettingKind::Number, None, "years of a commitment at its list price, 1 or 3: a savings plan, reserved instances or committed use", "1";
+    "hardware[].accelerator" SettingKind::Text, None, "accelerator of your own hardware, for the provider \"on-prem\"", "\"H100*\"";
+    "hardware[].usd_per_gpu_hour" SettingKind::Number, None, "dollars per accelerator and hour, instead of all keys below", "2.5";
+    "hardware[].purchase_usd" SettingKind::Number, None, "purchase price of a machine in dollars", "250_000";
+    "hardware[].gpus" SettingKind::Number, None, "number of accelerators in a machine", "8";
+    "hardware[].years" SettingKind::Number, None, "years over which the purchase price is spread", "4";
     "hardware[].watts" SettingKind::Number, Some("0"), "power of a working machine in watts";
     "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "electricity price in dollars per kilowatt-hour";
     "hardware[].staff_usd_per_year" SettingKind::Number, Some("0"), "staff cost per machine in dollars per year";
     "hardware[].usd_per_month" SettingKind::Number, Some("0"), "other cost per machine in dollars per month, such as rack space and support";
     "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which a machine works, 0 to 1";
-    "usage[].address" SettingKind::Text, None, "address of the resources that the entry describes; `*` matches anything";
-    "usage[].label" SettingKind::Text, None, "key=value: the entry describes resources with this label";
-    "usage[].hours_per_month" SettingKind::Number, None, "hours per month in which the resources run";
-    "usage[].runs_per_month" SettingKind::Number, None, "job runs per month, instead of `hours_per_month`";
-    "usage[].hours_per_run" SettingKind::Number, None, "hours of one job run [default: the time limit that the files set]";
-    "traffic[].address" SettingKind::Text, None, "address of the servers that the entry describes; `*` matches anything";
-    "traffic[].label" SettingKind::Text, None, "key=value: the entry describes servers with this label";
-    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all replicas of a server generate together on a usual day";
-    "traffic[].requests_per_day" SettingKind::Number, None, "requests, images or other answers on a usual day";
-    "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt";
-    "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer";
-    "traffic[].ms_per_token" SettingKind::Number, None, "maximum milliseconds between two tokens of an answer";
+    "usage[].address" SettingKind::Text, None, "address of the resources that the entry describes; `*` matches anything", "\"Job/**\"";
+    "usage[].label" SettingKind::Text, None, "key=value: the entry describes resources with this label", "\"schedule=office-hours\"";
+    "usage[].hours_per_month" SettingKind::Number, None, "hours per month in which the resources run", "220";
+    "usage[].runs_per_month" SettingKind::Number, None, "job runs per month, instead of `hours_per_month`", "20";
+    "usage[].hours_per_run" SettingKind::Number, None, "hours of one job run [default: the time limit that the files set]", "1.5";
+    "traffic[].address" SettingKind::Text, None, "address of the servers that the entry describes; `*` matches anything", "\"Deployment/chat/*\"";
+    "traffic[].label" SettingKind::Text, None, "key=value: the entry describes servers with this label", "\"app=chat\"";
+    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all replicas of a server generate together on a usual day", "5_000_000";
+    "traffic[].requests_per_day" SettingKind::Number, None, "requests, images or other answers on a usual day", "20_000";
+    "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt", "1024";
+    "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer", "256";
+    "traffic[].ms_per_token" SettingKind::Number, None, "maximum milliseconds between two tokens of an answer", "40";
     "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files with usage metrics, written by `gpulint usage fetch` or `gpulint usage import`";
     "measured.max-age-days" SettingKind::Number, Some("30"), "maximum age in days of the measurements that gpulint uses";
     "measured.min-days" SettingKind::Number, Some("7"), "minimum length of a measurement in days";
-    "measured.clusters.*" SettingKind::Text, None, "path pattern = the cluster or account in the usage metrics to which matching files are deployed; `*` matches anything";
+    "measured.clusters.*" SettingKind::Text, None, "path pattern = the cluster or account in the usage metrics to which matching files are deployed; `*` matches anything", "\"overlays/prod/*\" = \"prod\"";
     "paid.files" SettingKind::Paths, Some("[\"gpulint-paid.csv\"]"), "files with billed cost, written by `gpulint usage bill`";
     "paid.complete" SettingKind::Texts, Some("[]"), "providers whose machines are all defined in these files, such as [\"aws\"]; gpulint reports billed machines that no file defines";
     "bounds.file-mib" SettingKind::Number, Some("64"), "size of the largest file that gpulint reads, in MiB, up to 1024; reports list larger files";
@@ -218,11 +232,11 @@ settings! {
     "bounds.yaml-nodes" SettingKind::Number, Some("2000000"), "maximum number of values in a YAML document after its aliases are expanded";
     "bounds.seconds" SettingKind::Number, Some("600"), "seconds after which gpulint stops with exit code 2";
     "bounds.render-seconds" SettingKind::Number, Some("20"), "seconds that helm, kustomize or kubectl can take for one chart or kustomization";
-    "suppress[].rules" SettingKind::Texts, None, "the rules to suppress";
-    "suppress[].address" SettingKind::Text, None, "resource for which the rules are suppressed; `*` matches anything";
-    "suppress[].path" SettingKind::Pattern, None, "file in which the rules are suppressed; `*` matches anything";
+    "suppress[].rules" SettingKind::Texts, None, "the rules to suppress", "[\"oversized-gpu\"]";
+    "suppress[].address" SettingKind::Text, None, "resource for which the rules are suppressed; `*` matches anything", "'module.legacy.aws_instance.train[\"a\"]'";
+    "suppress[].path" SettingKind::Pattern, None, "file in which the rules are suppressed; `*` matches anything", "\"legacy/**\"";
     "suppress[].until" SettingKind::Date, None, "last day of the suppression";
-    "suppress[].reason" SettingKind::Text, None, "reason for the suppression, which every report shows";
+    "suppress[].reason" SettingKind::Text, None, "reason for the suppression, which every report shows", "\"reserved capacity\"";
 }
 
 /// Returns the names of the lists of tables. If one file extends another, their lists add up.
@@ -268,6 +282,12 @@ pub(super) fn next(keys: &[&str]) -> Next {
         None if names.is_empty() => Next::Nothing,
         None => Next::Table(names),
     }
+}
+
+/// Returns true if a pack can set the value with these keys.
+pub(super) fn is_for_packs(keys: &[String]) -> bool {
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    matches!(next(&keys), Next::Value(setting) if setting.is_for_packs)
 }
 
 fn is_index(part: &str, key: &str) -> bool {

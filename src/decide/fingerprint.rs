@@ -22,7 +22,7 @@ pub fn fingerprints(findings: &[Decided], sources: &SourceFiles, inventory: &Inv
 /// Returns the basis of a fingerprint: rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &SourceFiles, inventory: &Inventory) -> (String, String, String) {
     // A total keeps its identity if its most expensive part moves to another file.
-    let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
+    let path = if finding.total.is_some() { String::new() } else { sources.path_of(finding.span) };
     (finding.rule.clone(), path, finding.address(inventory).unwrap_or_default().to_owned())
 }
 

@@ -53,7 +53,7 @@ impl Decided {
             }
             Some(resource) => resource.counted,
             None => {
-                let path = sources.path(sources.origin(finding.span).file);
+                let path = sources.path_of(finding.span);
                 let runs = inventory.runs.iter().filter(|run| is_below(&path, &run.folder));
                 runs.max_by_key(|run| run.folder.len()).map(|run| run.counted).unwrap_or_default()
             }

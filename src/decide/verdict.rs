@@ -106,7 +106,7 @@ pub fn unjudged(seen: &CoverageInput) -> Vec<Unjudged> {
 
 impl CoverageInput<'_> {
     fn path(&self, span: Span) -> String {
-        self.sources.path(self.sources.origin(span).file)
+        self.sources.path_of(span)
     }
 
     /// Returns entries for everything that the readers report as skipped.

@@ -41,7 +41,7 @@ fn needs_shapes(catalog: &Catalog, name: &str) -> bool {
 
 /// Returns the possible paths: in a folder with the model's name, and next to the file.
 fn places(resource: &Resource, name: &str, sources: &SourceFiles) -> Vec<String> {
-    let path = sources.path(sources.origin(resource.span).file);
+    let path = sources.path_of(resource.span);
     let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
     let own = name.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('.'));
     let of_own = own.map(|own| format!("{folder}{own}/{NAME}"));

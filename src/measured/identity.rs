@@ -86,7 +86,7 @@ fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {
 }
 
 pub(super) fn cluster_of<'o>(resource: &Resource, sources: &SourceFiles, options: &'o UsageOptions) -> Option<&'o str> {
-    let path = sources.path(sources.origin(resource.span).file);
+    let path = sources.path_of(resource.span);
     let holds = |pattern: &str| matches(pattern, &path) || matches(&format!("{pattern}/*"), &path);
     options.clusters.iter().find(|(pattern, _)| holds(pattern)).map(|(_, cluster)| cluster.as_str())
 }

@@ -236,7 +236,7 @@ impl<'a> Side<'a> {
 
     /// Returns the file of a resource.
     pub fn path_of(&self, id: ResourceId) -> String {
-        self.sources.path(self.sources.origin(self.resource(id).span).file)
+        self.sources.path_of(self.resource(id).span)
     }
 
     fn path(&self, it: &Resource) -> String {

@@ -16,13 +16,13 @@ const MOST_REACHED: usize = 10_000;
 
 /// Sets for each resource the folder and the tools that deploy it.
 pub(super) fn note_deployers(inventory: &mut Inventory, sources: &SourceFiles) {
-    let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
+    let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path_of(it.span)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
         resource.home.path = path.as_str().into();
         resource.home.folder = resource.root.clone().unwrap_or_else(|| parent(path).into());
     }
     for raw in inventory.objects.iter_mut().chain(&mut inventory.blocks) {
-        raw.path = sources.path(sources.origin(raw.span).file).into();
+        raw.path = sources.path_of(raw.span).into();
     }
     let has = |role: BillingRole| inventory.resources.iter().any(|it| it.role == role);
     if !has(BillingRole::Rented) || !has(BillingRole::Requested) {

@@ -361,6 +361,11 @@ impl SourceFiles {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the path of the file from which a position comes.
+    pub fn path_of(&self, span: Span) -> String {
+        self.path(self.origin(span).file)
+    }
+
     /// Returns the place in a source file that an author can edit.
     pub fn origin(&self, span: Span) -> Span {
         let file = self.file(span.file);

@@ -57,7 +57,7 @@ impl JudgedTree {
     }
 
     pub(in crate::cli) fn identity(&self, finding: &Finding) -> Identity {
-        let path = self.session.sources.path(self.session.sources.origin(finding.span).file);
+        let path = self.session.sources.path_of(finding.span);
         (finding.rule.clone(), path, finding.address(&self.analysis.inventory).map(str::to_owned))
     }
 

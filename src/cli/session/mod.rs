@@ -446,7 +446,7 @@ impl Session {
         let kept = analysis.keep(&self.sources, only);
         findings.retain_mut(|decided| {
             let finding = &mut decided.finding;
-            let stands = || only.contains(&self.sources.path(self.sources.origin(finding.span).file));
+            let stands = || only.contains(&self.sources.path_of(finding.span));
             kept.keeps(&mut finding.resource, stands)
         });
     }

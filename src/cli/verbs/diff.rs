@@ -245,7 +245,7 @@ fn compare_saved(
     };
     let judgement = rules.judge_change(&world);
     let mut unjudged = later.inventory.unjudged.clone();
-    compare::mark_saved(&mut unjudged, &change, was.side(), is.side());
+    compare::mark_lost(&mut unjudged, &change, was.side(), is.side());
     after.inventory_mut().unjudged = unjudged;
     after.add(judgement.findings);
     // Saved reports contain no source lines.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
-use super::states::ChangedStates;
+use super::changed_files::ChangedFiles;
 use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};
@@ -78,15 +78,16 @@ fn speaks(key: &str) -> bool {
 }
 
 impl ExternalNames {
-    pub(super) fn of(states: &ChangedStates, speaking: &BTreeSet<String>, changed: &[ChangedText]) -> ExternalNames {
-        let roots: BTreeSet<&str> =
-            states.after.inventory.resources.iter().filter_map(|it| it.root.as_deref()).collect();
+    pub(super) fn of(changed: &ChangedFiles) -> ExternalNames {
+        let head = changed.head;
+        let roots: BTreeSet<&str> = changed.resources().iter().filter_map(|it| it.root.as_deref()).collect();
         let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
-        let of_roots = states.head.files.iter().filter(is_of_root);
-        let files: BTreeSet<&String> = of_roots.chain(speaking.iter().filter(|path| !path.ends_with('/'))).collect();
+        let of_roots = head.files.iter().filter(is_of_root);
+        let files: BTreeSet<&String> =
+            of_roots.chain(changed.speaking.iter().filter(|path| !path.ends_with('/'))).collect();
         let mut taken = ExternalNames { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
         for path in files {
-            let Some(text) = states.head.text(path) else { continue };
+            let Some(text) = head.text(path) else { continue };
             let is_terraform = files::is_terraform(path);
             taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|name| is_terraform && !is_naming(name)));
             taken.workspaces |= text.contains("terraform.workspace");
@@ -94,11 +95,10 @@ impl ExternalNames {
                 taken.placeholders.extend(names(&PLACEHOLDERS, line));
             }
         }
-        let callers = states.head.files.iter().filter(|path| is_caller(path));
-        let callers = callers.filter_map(|path| states.head.text(path));
-        let changed = changed.iter().filter(|file| file.role == FileRole::Script || file.is_yaml());
-        for text in callers.chain(changed.map(|file| file.is.as_str().into())) {
-            let makes_machines = MODULES.is_match(&text);
+        let callers = changed.callers().iter().map(|(_, text)| &**text);
+        let changed = changed.texts.iter().filter(|file| file.role == FileRole::Script || file.is_yaml());
+        for text in callers.chain(changed.map(|file| file.is.as_str())) {
+            let makes_machines = MODULES.is_match(text);
             let fills_in = |line: &str| makes_machines && line.contains("{{") && speaks(line);
             let calls = text.lines().filter(|line| taken.hands_over(line) || fills_in(line));
             let placeholders: Vec<String> = calls.flat_map(|line| names(&PLACEHOLDERS, line)).collect();
@@ -212,27 +212,6 @@ pub(super) fn may_hand_over(file: &ChangedText) -> bool {
         FileRole::Beside => false,
         FileRole::Read | FileRole::Code => is_data() || is_calling(file),
     }
-}
-
-/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
-pub(super) fn is_caller(path: &str) -> bool {
-    const NAMES: [&str; 13] = [
-        "workflow",
-        "pipeline",
-        "gitlab-ci",
-        "cloudbuild",
-        "buildspec",
-        "circleci",
-        "taskfile",
-        "playbook",
-        "task",
-        "atlantis",
-        "tekton",
-        "play",
-        "deploy",
-    ];
-    let low = path.to_ascii_lowercase();
-    files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
 }
 
 fn is_naming(name: &str) -> bool {

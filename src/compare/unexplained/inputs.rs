@@ -3,35 +3,31 @@
 
 use std::collections::BTreeSet;
 
-use super::accelerator_lines::chart_around;
+use super::accelerator_lines::{chart_around, of_text};
 use super::change::{ChangedText, FileRole};
-use super::states::ChangedStates;
+use super::changed_files::ChangedFiles;
+use crate::compare::state::TreeState;
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
 /// Reopens entries that are listed as unchanged although their inputs changed.
-pub(super) fn reopen(
-    states: &ChangedStates,
-    speaking: &BTreeSet<String>,
-    unjudged: &mut [Unjudged],
-    files: &[ChangedText],
-    submodules: &BTreeSet<String>,
-) {
+pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
+    let submodules = &changed.states.touched.submodules;
     let earlier: BTreeSet<(&str, &str)> =
-        states.before.inventory.unjudged.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
+        changed.states.before.inventory.unjudged.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
     for it in unjudged.iter_mut() {
         match it.standing {
             UnjudgedStatus::AsBefore => {
-                if files.iter().any(|file| is_input(states, speaking, it, file)) || submodules.contains(&it.path) {
+                if changed.texts.iter().any(|file| is_input(changed, it, file)) || submodules.contains(&it.path) {
                     it.standing = UnjudgedStatus::Open;
                 }
             }
             // A missing part counts as unchanged if nothing around it has accelerators.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
-                let whole = whole(states, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
-                if whole.is_some_and(|whole| !speaks(states, speaking, whole)) {
+                let whole = whole(changed.head, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
+                if whole.is_some_and(|whole| !speaks(changed, whole)) {
                     it.standing = UnjudgedStatus::AsBefore;
                 }
             }
@@ -40,7 +36,7 @@ pub(super) fn reopen(
     }
 }
 
-fn is_input(states: &ChangedStates, speaking: &BTreeSet<String>, it: &Unjudged, file: &ChangedText) -> bool {
+fn is_input(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bool {
     // An entry about a program depends on the program file first.
     if is_foreign(it) && it.path == file.path {
         return true;
@@ -58,18 +54,18 @@ fn is_input(states: &ChangedStates, speaking: &BTreeSet<String>, it: &Unjudged, 
         return false;
     }
     if is_foreign(it) {
-        return is_parameter(states, it, file);
+        return is_parameter(changed.head, it, file);
     }
-    match whole(states, it) {
-        Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole),
+    match whole(changed.head, it) {
+        Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(changed, whole),
         None => it.path == file.path,
     }
 }
 
 /// Returns the directory of the chart or kustomization that contains a path.
-fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
+fn whole<'i>(head: &TreeState, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
-    match chart_around(states.head, &it.path) {
+    match chart_around(head, &it.path) {
         Some(chart) => Some(chart),
         None if is_directory && it.kind != SkipKind::UncalledModule => Some(it.path.as_str()),
         None if it.path.contains("ustomization") => Some(parent(&it.path)),
@@ -78,11 +74,10 @@ fn whole<'i>(states: &ChangedStates, it: &'i Unjudged) -> Option<&'i str> {
 }
 
 /// Returns true if a file below a directory names accelerators, or if a file with accelerators names the directory.
-fn speaks(states: &ChangedStates, speaking: &BTreeSet<String>, directory: &str) -> bool {
-    let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
-    let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
-    let asks = |text: &str| super::accelerator_lines::of_text(text, catalog);
-    let names = |path: &String| match text_of(path) {
+fn speaks(changed: &ChangedFiles, directory: &str) -> bool {
+    let head = changed.head;
+    let asks = |text: &str| of_text(text, &head.settings.catalog);
+    let names = |path: &String| match head.stored_text(path) {
         Ok(text) => asks(&text),
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
     };
@@ -91,11 +86,12 @@ fn speaks(states: &ChangedStates, speaking: &BTreeSet<String>, directory: &str) 
     let is_named = |text: &str| {
         [format!("/{name}"), format!("path: {name}"), format!("chart: {name}")].iter().any(|it| text.contains(it))
     };
-    states.head.files.iter().filter(|path| is_below(path, directory)).any(names)
-        || speaking
+    head.files.iter().filter(|path| is_below(path, directory)).any(names)
+        || changed
+            .speaking
             .iter()
             .filter(|path| !is_below(path, directory))
-            .any(|path| !name.is_empty() && text_of(path).is_ok_and(|text| is_named(&text) && asks(&text)))
+            .any(|path| !name.is_empty() && head.stored_text(path).is_ok_and(|text| is_named(&text) && asks(&text)))
 }
 
 fn is_foreign(it: &Unjudged) -> bool {
@@ -104,14 +100,14 @@ fn is_foreign(it: &Unjudged) -> bool {
 
 /// Returns true if a changed file is an input of an entry in another language: a companion file, or the rest of its
 /// file.
-fn is_parameter(states: &ChangedStates, it: &Unjudged, file: &ChangedText) -> bool {
+fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
     if it.kind == SkipKind::Program {
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
     let name = file_name(file.path).to_ascii_lowercase();
-    let text = states.head.sources.tree().read(&it.path).unwrap_or_default();
+    let text = head.sources.tree().read(&it.path).unwrap_or_default();
     // The inputs of a program are its imports, and other files of the same language next to it.
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();

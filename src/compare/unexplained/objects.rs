@@ -6,13 +6,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
-use super::states::ChangedStates;
-use crate::decide;
+use super::changed_files::ChangedFiles;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
@@ -107,29 +105,21 @@ fn numbers<'t>(lines: impl Iterator<Item = ChangedLine<'t>>) -> Vec<String> {
 }
 
 /// Returns the first change in an object whose effect is unknown, with its line.
-pub(super) fn changed(
-    states: &ChangedStates,
-    file: &ChangedText,
-    is_explained: impl Fn(Range<usize>) -> bool,
-    speaking: &BTreeSet<String>,
-    references: &OnceCell<Option<AhoCorasick>>,
-) -> Option<(usize, String)> {
+pub(super) fn changed(changed: &ChangedFiles, file: &ChangedText) -> Option<(usize, String)> {
     let is_example = file.path.split('/').any(is_example);
-    if is_example || matches!(file.role, FileRole::Beside | FileRole::Code) || is_of_chart(states.head, file.path) {
+    if is_example || matches!(file.role, FileRole::Beside | FileRole::Code) || is_of_chart(changed.head, file.path) {
         return None;
     }
-    let objects = Objects { states, file, speaking, references };
+    let objects = Objects { changed, file };
     objects.hours().or_else(|| {
-        let mut parts = objects.parts().into_iter();
-        parts.find_map(|part| if is_explained(part.lines.clone()) { None } else { objects.look_at(&part) })
+        let mut parts = objects.parts().into_iter().filter(|part| !changed.is_explained(file.path, part.lines.clone()));
+        parts.find_map(|part| objects.look_at(&part))
     })
 }
 
 struct Objects<'o> {
-    states: &'o ChangedStates<'o>,
+    changed: &'o ChangedFiles<'o>,
     file: &'o ChangedText<'o>,
-    speaking: &'o BTreeSet<String>,
-    references: &'o OnceCell<Option<AhoCorasick>>,
 }
 
 /// A changed object or block.
@@ -180,13 +170,6 @@ impl Changing {
             Changing::State => &STATE,
         }
     }
-}
-
-/// Returns the addresses of resources with accelerators, as a search pattern.
-pub(super) fn references(states: &ChangedStates) -> Option<AhoCorasick> {
-    let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
-    let all: BTreeSet<&str> = all.map(|it| &**it).collect();
-    AhoCorasick::new(all).ok()
 }
 
 impl Part<'_> {
@@ -240,8 +223,8 @@ impl<'o> Objects<'o> {
 
     /// Returns how often or how long something runs.
     fn hours(&self) -> Option<(usize, String)> {
-        let (file, catalog) = (self.file, &self.states.head.settings.catalog);
-        if !file.is_yaml() || !(self.speaking.contains(file.path) || decide::names_accelerators(&file.is, catalog)) {
+        let (file, changed) = (self.file, self.changed);
+        if !file.is_yaml() || !(changed.speaking.contains(file.path) || changed.head.names_accelerators(&file.is)) {
             return None;
         }
         let new = file.new_lines().find(|line| HOURS.is_match(line.text)).map(|line| line.number);
@@ -259,7 +242,7 @@ impl<'o> Objects<'o> {
 
     fn writes(&self, part: &Part) -> Option<String> {
         let low = part.text.to_ascii_lowercase();
-        let writes = !self.speaking.is_empty()
+        let writes = !self.changed.speaking.is_empty()
             && WRITERS.is_match(&part.text)
             && (WRITTEN.iter().any(|word| low.contains(word)) || accelerators::are_mentioned(&low))
             && !part.is_only_named();
@@ -273,9 +256,9 @@ impl<'o> Objects<'o> {
             return None;
         }
         let concerns = || {
-            decide::names_accelerators(text, &self.states.head.settings.catalog)
-                || leads_to(file, text, self.speaking)
-                || is_beside_sources(file, self.speaking)
+            self.changed.head.names_accelerators(text)
+                || leads_to(file, text, &self.changed.speaking)
+                || is_beside_sources(file, &self.changed.speaking)
         };
         let line = part.changed(Changing::Revision).filter(|_| concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
@@ -287,8 +270,7 @@ impl<'o> Objects<'o> {
             return None;
         }
         let key = part.changed(Changing::State)?.text.split('=').next().unwrap_or_default().trim();
-        let references = self.references.get_or_init(|| references(self.states)).as_ref()?;
-        let refers = references.is_match(&part.text);
+        let refers = self.changed.references()?.is_match(&part.text);
         refers.then(|| format!("`{key}` changes for a resource with accelerators, in an unsupported type"))
     }
 
@@ -300,7 +282,7 @@ impl<'o> Objects<'o> {
         if is_read || !is_data || !part.has_other_numbers() {
             return None;
         }
-        let asking = AcceleratorSearch::of(self.states.head, file);
+        let asking = AcceleratorSearch::of(self.changed.head, file);
         let name = lines(&part.text).find_map(|line| asking.asked(line))?;
         Some(format!("a number changes near `{name}`, in a kind that gpulint does not support"))
     }

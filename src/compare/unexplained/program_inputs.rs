@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::change::{ChangedText, FileRole};
-use super::deploy_inputs::is_caller;
+use super::accelerator_lines::of_text;
+use super::change::FileRole;
+use super::changed_files::ChangedFiles;
 use super::shell;
-use super::states::ChangedStates;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 
@@ -20,35 +20,23 @@ const MOST_PROGRAMS: usize = 200;
 const LONGEST_PROGRAM: usize = 1 << 18;
 
 /// Returns for each of these files the file that uses it.
-pub(super) fn takers(
-    states: &ChangedStates,
-    speaking: &BTreeSet<String>,
-    wanted: &BTreeSet<String>,
-    changed: &[ChangedText],
-) -> BTreeMap<String, String> {
+pub(super) fn takers(changed: &ChangedFiles, wanted: &BTreeSet<String>) -> BTreeMap<String, String> {
     let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
         names.entry(file_name(path)).or_default().push(path);
         names
     });
-    let text_of = |path: &str| states.head.text(path);
-    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(states, speaking);
+    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(changed);
     let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
-    let scripts: Vec<(&String, Arc<str>)> = states
-        .head
-        .files
-        .iter()
-        .filter(|path| is_caller(path))
-        .filter_map(|path| Some((path, text_of(path)?)))
-        .collect();
+    let scripts = changed.callers();
     let calling = |text: &str| {
         let lines: Vec<&str> = text.lines().filter(|line| shell::CALLED.is_match(line)).collect();
         (!lines.is_empty()).then(|| lines.join("\n").into())
     };
-    next.extend(scripts.iter().filter_map(|(path, text)| Some(((*path).clone(), calling(text)?))));
-    next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
+    next.extend(scripts.iter().filter_map(|(path, text)| Some((path.clone(), calling(text)?))));
+    next.extend(generators(changed, wanted).filter_map(|path| Some((path.clone(), changed.head.text(&path)?))));
     let seen = next.iter().map(|(path, _)| path.clone()).collect();
-    let mut search = TakerSearch { states, names, changed, of_terraform, seen, found: BTreeMap::new() };
-    for (path, text) in &scripts {
+    let mut search = TakerSearch { names, changed, of_terraform, seen, found: BTreeMap::new() };
+    for (path, text) in scripts {
         shell::values_from_files(text).into_iter().for_each(|word| search.take_as_value(path, word));
     }
     for _ in 0..DEEPEST {
@@ -58,20 +46,19 @@ pub(super) fn takers(
 }
 
 /// Returns the roots near resources with accelerators, with their blocks that call programs.
-fn callers_of_terraform(states: &ChangedStates, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
-    let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
+fn callers_of_terraform(changed: &ChangedFiles) -> Vec<(String, Arc<str>)> {
+    let directories: BTreeSet<&str> = changed.speaking.iter().map(|path| parent(path)).collect();
     let is_root =
         |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
-    let roots = states.head.files.iter().filter(is_root);
-    roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
+    let roots = changed.head.files.iter().filter(is_root);
+    roots.filter_map(|path| Some((path.clone(), calls(&changed.head.text(path)?)?.into()))).collect()
 }
 
 /// Searches the files that deployments use, through programs that call programs.
 struct TakerSearch<'a> {
-    states: &'a ChangedStates<'a>,
+    changed: &'a ChangedFiles<'a>,
     /// The files to search for, by name.
     names: BTreeMap<&'a str, Vec<&'a String>>,
-    changed: &'a [ChangedText<'a>],
     /// Roots, and the programs that they call.
     of_terraform: BTreeSet<String>,
     seen: BTreeSet<String>,
@@ -93,7 +80,7 @@ impl TakerSearch<'_> {
             if self.of_terraform.contains(taker) {
                 self.of_terraform.insert(path.clone());
             }
-            let text = self.states.head.text(&path).filter(|it| it.len() < LONGEST_PROGRAM);
+            let text = self.changed.head.text(&path).filter(|it| it.len() < LONGEST_PROGRAM);
             called.extend(text.map(|text| (path, text)));
         }
         called
@@ -119,7 +106,7 @@ impl TakerSearch<'_> {
                 self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
             }
         }
-        for file in self.changed.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
+        for file in self.changed.texts.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
             let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
             if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
                 self.found.entry(file.path.to_owned()).or_insert_with(|| taker.to_owned());
@@ -129,24 +116,15 @@ impl TakerSearch<'_> {
 }
 
 /// Returns kustomizations near an object that takes values from their ConfigMaps and Secrets.
-fn generators<'s>(
-    states: &'s ChangedStates,
-    speaking: &BTreeSet<String>,
-    wanted: &'s BTreeSet<String>,
-) -> impl Iterator<Item = String> + 's {
-    let tree = states.head.sources.tree();
-    let takes_values =
-        states.head.files.iter().filter(|path| path.ends_with(".yaml") && !speaking.is_empty()).any(|path| {
-            wanted.iter().any(|it| parent(it) == parent(path))
-                && tree.read(path).is_ok_and(|text| memchr::memmem::find(&text, b"valuesFrom").is_some())
-        });
+fn generators<'s>(changed: &'s ChangedFiles, wanted: &'s BTreeSet<String>) -> impl Iterator<Item = String> + 's {
+    let (head, catalog) = (changed.head, &changed.head.settings.catalog);
+    let takes_values = head.files.iter().filter(|path| path.ends_with(".yaml")).any(|path| {
+        wanted.iter().any(|it| parent(it) == parent(path))
+            && head.sources.tree().read(path).is_ok_and(|text| memchr::memmem::find(&text, b"valuesFrom").is_some())
+    });
     let asks = |folder: &str| {
-        let mut beside = states.head.files.iter().filter(|path| parent(path) == folder);
-        let catalog = &states.head.settings.catalog;
-        beside.any(|path| {
-            tree.read(path)
-                .is_ok_and(|text| super::accelerator_lines::of_text(&String::from_utf8_lossy(&text), catalog))
-        })
+        let mut beside = head.files.iter().filter(|path| parent(path) == folder);
+        beside.any(|path| head.stored_text(path).is_ok_and(|text| of_text(&text, catalog)))
     };
     let is_data =
         |path: &&String| !path.contains("sops") && !matches!(FileRole::of(path), FileRole::Beside | FileRole::Code);

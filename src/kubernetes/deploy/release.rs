@@ -208,7 +208,7 @@ fn release_name(object: &KubernetesObject<'_>, layers: &Layers, at: &Node) -> Op
 fn without(sources: &SourceFiles, object: &KubernetesObject<'_>, (name, at): &(Arc<str>, Span)) -> SkippedFile {
     let reason =
         format!("{} is rendered without its values file `{name}`, which is not in this repository", object.address());
-    let path = sources.path(sources.origin(*at).file);
+    let path = sources.path_of(*at);
     SkippedFile::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 

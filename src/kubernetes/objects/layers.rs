@@ -55,7 +55,7 @@ pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sou
 
 /// Returns the directory of the file that contains a node.
 fn directory_of(at: &Node, sources: &SourceFiles) -> String {
-    parent(&sources.path(sources.origin(at.span).file)).to_owned()
+    parent(&sources.path_of(at.span)).to_owned()
 }
 
 /// Returns how many values must be merged.

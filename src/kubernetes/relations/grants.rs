@@ -23,7 +23,7 @@ pub(in crate::kubernetes) fn unjudged(
     })?;
     let address = object.address();
     let reason = format!("{address} gives {} to each container that requests no resources itself", entry.key);
-    let path = sources.path(sources.origin(entry.span()).file);
+    let path = sources.path_of(entry.span());
     let told = Unjudged::new(SkipKind::Grant, path, reason).about(&address).at(object.root.span);
     Some(told.with_cure("set the accelerators in the containers that need them"))
 }

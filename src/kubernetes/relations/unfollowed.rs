@@ -70,7 +70,7 @@ impl DeployersByDirectory {
             };
             (has_accelerators && is_open()) || filter::look(text.as_bytes()) == Matter::Asks
         };
-        let path_of = |span: Span| sources.path(sources.origin(span).file);
+        let path_of = |span: Span| sources.path_of(span);
         let changes = row.unfollowed.iter().filter_map(|path| {
             let what = path.last_key().unwrap_or_default();
             let is_there =

@@ -22,7 +22,7 @@ pub(in crate::kubernetes) struct MissingPart {
 
 impl MissingPart {
     pub(super) fn new(sources: &SourceFiles, path: &str, trouble: &KustomizeError) -> MissingPart {
-        let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
+        let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path_of(at));
         let absent = trouble.at.filter(|_| trouble.cause == TroubleCause::Absent).and_then(|at| {
             let named = sources.snippet(at);
             join(parent(&path), named.trim_matches(['"', '\'']))

@@ -186,7 +186,7 @@ impl EntryChoice {
     }
 
     fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {
-        let path = |it: &Decided| report.sources.path(report.sources.origin(it.finding.span).file);
+        let path = |it: &Decided| report.sources.path_of(it.finding.span);
         let least = |it: &Decided| {
             (it.finding.risk, Reverse(it.finding.level), report.order(&it.finding), it.finding.rule.clone())
         };
@@ -239,7 +239,7 @@ impl GroupBy {
     fn name(self, report: &Report, decided: &Decided) -> String {
         match self {
             GroupBy::Rule => decided.finding.rule.clone(),
-            GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(decided.finding.span).file)),
+            GroupBy::File => report.paths.show(&report.sources.path_of(decided.finding.span)),
             _ => report.resource(decided.finding.resource).map_or_else(nowhere, |it| self.group_of(report, it)),
         }
     }
@@ -248,7 +248,7 @@ impl GroupBy {
     pub(in crate::report) fn group_of(self, report: &Report, resource: &Resource) -> String {
         match self {
             GroupBy::Rule => nowhere(),
-            GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(resource.span).file)),
+            GroupBy::File => report.paths.show(&report.sources.path_of(resource.span)),
             GroupBy::Team => team(resource).map_or_else(|| "no team".to_owned(), str::to_owned),
             GroupBy::Root => resource.root.as_deref().map_or_else(nowhere, |root| report.paths.show_directory(root)),
             GroupBy::Run => {

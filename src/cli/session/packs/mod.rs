@@ -108,33 +108,13 @@ fn is_fixed(rule: &RuleConfig<'_>) -> bool {
 }
 
 /// Refuses settings in a pack that do not concern rules. These belong to the repository.
-const RULE_SETTINGS: [&str; 15] = [
-    "version",
-    "rules-url",
-    "removed-rules",
-    "rules",
-    "labels",
-    "tiers",
-    "approvals",
-    "budgets",
-    "limits",
-    "required-version",
-    "extend",
-    "forbid-settings",
-    "require-reason",
-    "require-until",
-    "longest-suppression-days",
-];
-
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
-    let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
-    let others = config.entries().filter(|(path, _)| !RULE_SETTINGS.contains(&section(path).as_str()));
     let refuse = |(path, entry): (String, &config::ConfigEntry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
             "packs can set only rules, labels, tiers, approvals, budgets and limits; set everything else in the repository that uses the pack",
         )
     };
-    others.map(refuse).collect()
+    config.refused_in_packs().map(refuse).collect()
 }
 
 /// Adds the prices of packs. Those of the first pack have priority.

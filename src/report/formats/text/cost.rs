@@ -109,7 +109,7 @@ fn units(text: &mut String, report: &Report, style: ReportStyle) {
 fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
     // Costs per month come first, then costs per run, then costs per hour.
     let money = |item: &BillItem| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
-    let path = |it: &Resource| report.sources.path(report.sources.origin(it.span).file);
+    let path = |it: &Resource| report.sources.path_of(it.span);
     lines.sort_by(|a, b| match by {
         Sort::Path => (path(a.0), a.0.span).cmp(&(path(b.0), b.0.span)),
         _ => money(b.1)

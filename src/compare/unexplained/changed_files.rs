@@ -1,0 +1,123 @@
+//! The changed files of a comparison, and everything that more than one search for unknown effects reads.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use aho_corasick::AhoCorasick;
+
+use super::change::ChangedText;
+use crate::compare::state::{ComparedStates, TreeState};
+use crate::front_ends::files;
+use crate::inventory::{ReadBy, Resource};
+use crate::source::FileId;
+
+/// The changed files, with lookup tables that are computed once.
+pub(super) struct ChangedFiles<'c> {
+    pub(super) states: &'c ComparedStates<'c>,
+    pub(super) head: &'c TreeState<'c>,
+    pub(super) texts: Vec<ChangedText<'c>>,
+    /// The files that contain resources with accelerators in either state, or parts that were not evaluated before.
+    pub(super) speaking: BTreeSet<String>,
+    explained: OnceCell<HashMap<String, BTreeSet<usize>>>,
+    references: OnceCell<Option<AhoCorasick>>,
+    callers: OnceCell<Vec<(String, Arc<str>)>>,
+}
+
+impl<'c> ChangedFiles<'c> {
+    pub(super) fn of(states: &'c ComparedStates<'c>) -> ChangedFiles<'c> {
+        let texts = states.touched.files.iter().filter_map(|path| ChangedText::of(path, states.base, states.head));
+        ChangedFiles {
+            states,
+            head: states.head,
+            texts: texts.collect(),
+            speaking: speaking(states),
+            explained: OnceCell::new(),
+            references: OnceCell::new(),
+            callers: OnceCell::new(),
+        }
+    }
+
+    /// Returns the resources of the later state.
+    pub(super) fn resources(&self) -> &'c [Resource] {
+        &self.states.after.inventory.resources
+    }
+
+    /// Returns true if a fact of a resource is on one of these lines. Lines count from 0.
+    pub(super) fn is_explained(&self, path: &str, lines: Range<usize>) -> bool {
+        let explained = self.explained.get_or_init(|| explained_lines(self)).get(path);
+        explained.is_some_and(|explained| explained.range(lines).next().is_some())
+    }
+
+    /// Returns the addresses of resources with accelerators, as a search pattern.
+    pub(super) fn references(&self) -> Option<&AhoCorasick> {
+        let search = || {
+            let all = self.resources().iter().flat_map(|it| &it.declared.references);
+            AhoCorasick::new(all.map(|it| &**it).collect::<BTreeSet<&str>>()).ok()
+        };
+        self.references.get_or_init(search).as_ref()
+    }
+
+    /// Returns the scripts and pipelines of the later state, with their contents.
+    pub(super) fn callers(&self) -> &[(String, Arc<str>)] {
+        self.callers.get_or_init(|| {
+            let paths = self.head.files.iter().filter(|path| is_caller(path));
+            paths.filter_map(|path| Some((path.clone(), self.head.text(path)?))).collect()
+        })
+    }
+}
+
+/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
+fn is_caller(path: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "workflow",
+        "pipeline",
+        "gitlab-ci",
+        "cloudbuild",
+        "buildspec",
+        "circleci",
+        "taskfile",
+        "playbook",
+        "task",
+        "atlantis",
+        "tekton",
+        "play",
+        "deploy",
+    ];
+    let low = path.to_ascii_lowercase();
+    files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
+}
+
+fn speaking(states: &ComparedStates) -> BTreeSet<String> {
+    let mut files: BTreeSet<String> = states.before.inventory.unjudged.iter().map(|it| it.path.clone()).collect();
+    for side in [states.earlier(), states.later()] {
+        let places = side.inventory.resources.iter().flat_map(Resource::places);
+        files.extend(places.map(|span| side.sources.path_of(span)));
+    }
+    files
+}
+
+/// Returns the lines with a fact of a resource, by file.
+fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
+    let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
+    let places = changed.resources().iter().flat_map(Resource::places);
+    // A manifest repeats its requests: in requests and limits, or for a node and its machine.
+    let is_manifest = |it: &&Resource| matches!(it.front_end, ReadBy::Kubernetes | ReadBy::Chart);
+    let bodies = changed.resources().iter().filter(is_manifest).map(|it| it.body);
+    let sources = changed.head.sources;
+    let mut ends: HashMap<FileId, Vec<usize>> = HashMap::new();
+    for span in places.chain(bodies) {
+        let span = sources.origin(span);
+        let ends = ends.entry(span.file).or_insert_with(|| line_ends(&sources.text(span.file)));
+        let line = |at: usize| ends.partition_point(|end| *end < at);
+        let range = span.range();
+        lines.entry(sources.path(span.file)).or_default().extend(line(range.start)..=line(range.end));
+    }
+    lines
+}
+
+/// Returns the ends of the lines of a file.
+fn line_ends(text: &str) -> Vec<usize> {
+    memchr::memchr_iter(b'\n', text.as_bytes()).collect()
+}

@@ -42,7 +42,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         }
         rows.sort_by_cached_key(|(it, item)| {
             let money = item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
-            (Reverse(it.is_added()), Reverse(money), it.address.clone(), it.span)
+            (Reverse(it.is_added()), Reverse(money), it.address.clone())
         });
         let table = HtmlTable { id, caption, columns: &COLUMNS, is_searchable: true };
         let count = rows.len();

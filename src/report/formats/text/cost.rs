@@ -111,11 +111,10 @@ fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
     let money = |item: &BillItem| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
     let path = |it: &Resource| report.sources.path_of(it.span);
     lines.sort_by(|a, b| match by {
-        Sort::Path => (path(a.0), a.0.span).cmp(&(path(b.0), b.0.span)),
+        Sort::Path => (path(a.0), a.0.span.start).cmp(&(path(b.0), b.0.span.start)),
         _ => money(b.1)
             .cmp(&money(a.1))
-            .then_with(|| a.0.address.cmp(&b.0.address))
-            .then_with(|| a.0.span.cmp(&b.0.span)),
+            .then_with(|| a.0.address.cmp(&b.0.address)),
     });
 }
 

@@ -22,6 +22,7 @@ mod unsupported;
 mod write;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{
@@ -153,23 +154,33 @@ fn read_with(
         reading.inventory.skipped.push(SkippedFile::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(ModuleLibrary::modules).unwrap_or_default();
-    let is_of_library = |it: &ModuleCode| libraries.iter().any(|library| library.directory == it.directory);
     for module in library.modules().into_iter().chain(others) {
-        if is_of_library(&module) && !reading.is_called(&module) {
+        reading.add_messages(sources, &module, &libraries);
+    }
+    reading.inventory.unlisted = unsupported::of(&reading.blocks, &reading.roots, unlisted_ones);
+    without_repetitions(&mut reading.inventory.diagnostics);
+    reading
+}
+
+impl TerraformReading {
+    /// Adds the diagnostics and the comments of a module.
+    fn add_messages(&mut self, sources: &SourceFiles, module: &ModuleCode, libraries: &[Arc<ModuleCode>]) {
+        let is_library = |directory: &str| libraries.iter().any(|library| library.directory == directory);
+        if is_library(&module.directory) && !self.is_called(module) {
             // Terraform reads each linked file in the directories that link to it, and never two files with the same
             // declarations.
             let repeats = module.errors_of_repeats();
             let own = module.diagnostics.iter().filter(|it| !repeats.contains(it));
-            reading.inventory.diagnostics.extend(own.cloned());
-            continue;
+            self.inventory.diagnostics.extend(own.cloned());
+            return;
         }
         let is_told = |it: &&Diagnostic| {
             let real = it.span.and_then(|span| sources.real_path(&sources.path(span.file)));
-            !real.is_some_and(|path| libraries.iter().any(|library| library.directory == parent(&path)))
+            !real.is_some_and(|path| is_library(parent(&path)))
         };
-        reading.inventory.diagnostics.extend(module.diagnostics.iter().filter(is_told).cloned());
-        if module.is_of_alternatives && !module.is_picked && reading.is_called(&module) {
-            reading.inventory.diagnostics.extend(module.errors_of_repeats());
+        self.inventory.diagnostics.extend(module.diagnostics.iter().filter(is_told).cloned());
+        if module.is_of_alternatives && !module.is_picked && self.is_called(module) {
+            self.inventory.diagnostics.extend(module.errors_of_repeats());
         } else if module.is_of_alternatives {
             let reason = match module.is_picked {
                 true => {
@@ -181,14 +192,11 @@ fn read_with(
                 }
             };
             let skipped = SkippedFile::new(SkipKind::Alternatives, &module.directory, reason);
-            reading.inventory.skipped.push(skipped);
+            self.inventory.skipped.push(skipped);
         }
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
-        reading.comments.extend(module.comments.iter().filter(speaks));
+        self.comments.extend(module.comments.iter().filter(speaks));
     }
-    reading.inventory.unlisted = unsupported::of(&reading.blocks, &reading.roots, unlisted_ones);
-    without_repetitions(&mut reading.inventory.diagnostics);
-    reading
 }
 
 /// Adds the Terragrunt units, each as a root in the directory of the unit.

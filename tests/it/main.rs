@@ -42,6 +42,7 @@ mod init;
 mod kubernetes;
 mod kustomize;
 mod levers;
+mod long_functions;
 mod manifest_fixes;
 mod mcp;
 mod measured_oracle;

@@ -85,6 +85,21 @@ impl DeployersByDirectory {
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
+        if has_accelerators {
+            told.extend(self.list_repeated(sources, object, row, &address));
+        }
+        told.truncate(3);
+        told
+    }
+
+    /// Returns an entry for each directory that another object deploys, too.
+    fn list_repeated(
+        &mut self,
+        sources: &SourceFiles,
+        object: &KubernetesObject<'_>,
+        row: &KindRow,
+        address: &str,
+    ) -> Vec<Unjudged> {
         let places = row.values.iter().flat_map(|layers| {
             let each = layers.each.as_ref().map_or_else(|| vec![object.root], |each| nodes(each.all(object.root)));
             each.into_iter().filter_map(|place| {
@@ -97,7 +112,8 @@ impl DeployersByDirectory {
             let namespace = it.namespace.as_ref().and_then(|path| path.first(object.root));
             Some((it.path.first(object.root)?, namespace, None))
         });
-        for (node, namespace, chosen) in places.chain(built).filter(|_| has_accelerators) {
+        let mut told = Vec::new();
+        for (node, namespace, chosen) in places.chain(built) {
             let Some(directory) =
                 node.text().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned())
             else {
@@ -109,15 +125,16 @@ impl DeployersByDirectory {
             }
             // Each namespace has its own objects, which count.
             let namespace = namespace.and_then(Node::text).map_or("", |it| it);
-            let first = self.deploy(sources, (&directory, namespace), chosen.as_ref(), &address);
-            if let Some(first) = first.filter(|first| *first != address) {
+            let first = self.deploy(sources, (&directory, namespace), chosen.as_ref(), address);
+            if let Some(first) = first.filter(|first| first != address) {
                 let reason = format!("{address} deploys `{directory}`, which {first} deploys too: it is counted once");
                 told.push(
-                    Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span),
+                    Unjudged::new(SkipKind::Unfollowed, sources.path_of(node.span), reason)
+                        .about(address)
+                        .at(node.span),
                 );
             }
         }
-        told.truncate(3);
         told
     }
 }

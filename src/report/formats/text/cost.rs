@@ -112,9 +112,7 @@ fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
     let path = |it: &Resource| report.sources.path_of(it.span);
     lines.sort_by(|a, b| match by {
         Sort::Path => (path(a.0), a.0.span.start).cmp(&(path(b.0), b.0.span.start)),
-        _ => money(b.1)
-            .cmp(&money(a.1))
-            .then_with(|| a.0.address.cmp(&b.0.address)),
+        _ => money(b.1).cmp(&money(a.1)).then_with(|| a.0.address.cmp(&b.0.address)),
     });
 }
 

@@ -44,8 +44,9 @@ static PATTERNS: LazyLock<Vec<Regex>> =
 static INLINE_CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").unwrap());
 static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*""#).unwrap());
 /// Ordinary uses that a pattern cannot leave out itself.
-static ORDINARY: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)\bthere (is|are) no\b|\bstands? for\b|\bapart from\b").unwrap());
+static ORDINARY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\bthere (is|are) no\b|\bstands? for\b|\bapart from\b|\bcount\.(floor|ceiling)\b").unwrap()
+});
 
 /// A line of text in which phrases count, and where it is.
 struct Line {

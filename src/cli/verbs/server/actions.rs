@@ -55,7 +55,7 @@ enum ActionScope {
 }
 
 /// All actions, in the order in which gpulint offers them.
-static ACTIONS: [EditorAction; 4] = [
+static ACTIONS: &[EditorAction] = &[
     EditorAction {
         name: "fix",
         kind: QUICK_FIX,

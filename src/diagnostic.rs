@@ -109,6 +109,8 @@ macro_rules! skip_kinds {
 }
 
 skip_kinds! {
+    /// A file whose growth another file of the same change hides.
+    HiddenGrowth "hidden-growth",
     /// A file in a language without a reader.
     Language "language",
     /// A program that describes machines, such as a CDK app.

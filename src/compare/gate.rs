@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::decide::{Decided, Verdict, WorseThreshold};
-use crate::diagnostic::Level;
+use crate::diagnostic::{Level, SkipKind};
 use crate::inventory::{CountedAs, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
@@ -66,7 +66,8 @@ impl Gate {
         findings: impl IntoIterator<Item = &'a Decided>,
         unjudged: &[Unjudged],
     ) -> (Verdict, bool) {
-        let verdict = Verdict::new(findings.into_iter().any(|it| self.stops(it)), unjudged);
+        let is_hidden = unjudged.iter().any(|it| it.kind == SkipKind::HiddenGrowth);
+        let verdict = Verdict::new(is_hidden || findings.into_iter().any(|it| self.stops(it)), unjudged);
         let fails = match verdict {
             Verdict::Pass => false,
             Verdict::NotJudged => {

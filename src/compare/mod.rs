@@ -7,6 +7,7 @@
 //! 3. `reconsider` reopens findings that suppressions no longer cover (`outgrown`);
 //! 4. `findings` pairs the findings of both states and decides whether the change passes.
 
+mod alone;
 mod budgets;
 mod elsewhere;
 mod expanded_suppressions;
@@ -28,6 +29,7 @@ use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
 use crate::rules::{Earlier, RuleContext};
 
+pub(crate) use alone::{HiddenGrowth, hidden_growth};
 pub use budgets::{BudgetUsage, budgets};
 pub(crate) use findings::{EvaluatedState, Reconsidered, findings, reconsider};
 pub(crate) use gate::{Gate, LevelThreshold};

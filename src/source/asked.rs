@@ -65,7 +65,7 @@ impl AskedOfTree {
 }
 
 /// A tree that records reads.
-pub(super) struct NotedTree(pub(super) Box<dyn Tree>);
+pub(super) struct NotedTree(pub(super) Arc<dyn Tree>);
 
 impl Tree for NotedTree {
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {

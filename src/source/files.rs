@@ -138,7 +138,7 @@ struct Files {
 impl SourceFiles {
     pub fn new(tree: impl Tree + 'static) -> Self {
         SourceFiles {
-            tree: NotedTree(Box::new(tree)),
+            tree: NotedTree(Arc::new(tree)),
             files: RwLock::default(),
             limits: OnceLock::new(),
             again: Mutex::default(),
@@ -158,6 +158,11 @@ impl SourceFiles {
 
     pub fn tree(&self) -> &dyn Tree {
         &self.tree
+    }
+
+    /// Returns the tree for another state that shares files with this one.
+    pub fn shared_tree(&self) -> Arc<dyn Tree> {
+        self.tree.0.clone()
     }
 
     /// Returns a path with links resolved; `None` if a link leaves the tree or is part of a cycle.

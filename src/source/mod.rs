@@ -16,6 +16,7 @@ mod go_lines;
 mod go_pattern;
 mod limits;
 mod lines;
+mod mixed_tree;
 mod names;
 mod needles;
 mod pattern;
@@ -38,6 +39,7 @@ pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks}
 pub(crate) use go_pattern::in_rust as go_pattern;
 pub use limits::Limits;
 pub use lines::lines_with_offsets;
+pub use mixed_tree::MixedTree;
 pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;

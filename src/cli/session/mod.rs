@@ -1,5 +1,6 @@
 //! A session: a tree, its files, its settings, and the results.
 
+pub(super) mod alone;
 pub(super) mod base_revision;
 pub(super) mod bounds;
 pub(super) mod demand;

@@ -9,6 +9,7 @@ use crate::catalog::Currency;
 use crate::cli::args::Diff;
 use crate::cli::io::git::Base;
 use crate::cli::io::{output, place};
+use crate::cli::session::alone::SeparateFiles;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
 use crate::cli::session::remembered::StagedFiles;
@@ -93,6 +94,11 @@ fn compared(
     demand_whole(base)?;
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
+    if let Some(separate) = SeparateFiles::of(base, head, touched) {
+        let hidden = separate.hidden(&before, &after);
+        after.inventory.unjudged.extend(hidden);
+        after.bill.set_unread(&after.inventory);
+    }
     let (before, earlier) = decided(base, before, &gate);
     let (mut after, mut later) = decided(head, after, &gate);
     let reconsidered =

@@ -5,6 +5,7 @@
 
 mod deploy;
 mod gather;
+mod known_kinds;
 mod objects;
 mod pods;
 mod relations;
@@ -35,6 +36,7 @@ use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
+pub use known_kinds::knows_all_objects;
 pub use gather::{Look, ScanCache};
 pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};

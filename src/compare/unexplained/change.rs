@@ -19,14 +19,13 @@ pub(super) enum FileRole {
     Beside,
 }
 
-const DOCUMENTS: [&str; 42] = [
+/// The endings of documents, images, styles, fonts, translations, lock files and licenses: no deployment tool uses them.
+const HARMLESS: [&str; 37] = [
     ".md",
     ".mdx",
     ".markdown",
     ".rst",
     ".adoc",
-    ".txt",
-    ".html",
     ".css",
     ".scss",
     ".svg",
@@ -38,58 +37,67 @@ const DOCUMENTS: [&str; 42] = [
     ".ico",
     ".pdf",
     ".drawio",
-    ".csv",
-    ".tsv",
     ".lock",
+    ".lock.hcl",
     ".sum",
-    ".ipynb",
     ".woff",
     ".woff2",
     ".ttf",
     ".mp4",
-    ".patch",
-    ".diff",
     ".po",
     ".puml",
     ".mmd",
     ".tex",
     ".bib",
-    ".pem",
     ".crt",
     ".pub",
-    ".lock.hcl",
     ".asc",
-    ".example",
-    ".sample",
-    ".dist",
-];
-const NAMES_OF_DOCUMENTS: [&str; 15] = [
-    "LICENSE",
-    "NOTICE",
-    "CODEOWNERS",
-    "OWNERS",
-    "AUTHORS",
-    "README",
-    "CHANGELOG",
-    ".gitignore",
+    "package-lock.json",
+    "pnpm-lock.yaml",
     ".gitattributes",
     ".gitmodules",
     ".editorconfig",
-    ".dockerignore",
-    "package-lock.json",
-    "go.mod",
-    "pnpm-lock.yaml",
+    ".less",
+];
+/// The names of such files, with or without `.txt`.
+const HARMLESS_NAMES: [&str; 8] =
+    ["LICENSE", "LICENCE", "NOTICE", "CODEOWNERS", "OWNERS", "AUTHORS", "README", "CHANGELOG"];
+/// The endings of further files that deployment tools do not use, although they can contain anything.
+const DOCUMENTS: [&str; 15] = [
+    ".txt",
+    ".html",
+    ".csv",
+    ".tsv",
+    ".ipynb",
+    ".patch",
+    ".diff",
+    ".pem",
+    ".example",
+    ".sample",
+    ".dist",
+    "/.gitignore",
+    "/.dockerignore",
+    "/go.mod",
+    ".log",
 ];
 const CODE: [&str; 24] = [
     ".py", ".go", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
     ".c", ".cc", ".cpp", ".h", ".hpp", ".swift", ".lua", ".r", ".sql",
 ];
 
+/// Returns true for documentation, images, styles, fonts, translations, lock files and licenses.
+pub(in crate::compare) fn is_harmless(path: &str) -> bool {
+    let name = file_name(path);
+    let is_named = |it: &&str| name.strip_prefix(*it).is_some_and(|rest| ["", ".txt", "-MIT", "-APACHE"].contains(&rest));
+    HARMLESS_NAMES.iter().any(|it| is_named(it))
+        || HARMLESS.iter().any(|ending| name.ends_with(ending))
+}
+
 impl FileRole {
     pub(super) fn of(path: &str) -> FileRole {
         let name = file_name(path);
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        if NAMES_OF_DOCUMENTS.contains(&name) || ends(&DOCUMENTS) {
+        if is_harmless(path) || DOCUMENTS.iter().any(|ending| format!("/{name}").ends_with(ending)) {
             FileRole::Beside
         } else if ends(&CODE) {
             FileRole::Code

@@ -1,26 +1,57 @@
-//! Lists the changed files that no reader opened. The list fails no comparison: signs of accelerators in such a file do.
+//! Lists the changed files that no reader understood. The list fails no comparison: signs of accelerators in such a
+//! file do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::state::{Touched, TreeState};
 use super::unexplained::is_harmless;
+use crate::analysis::Analysis;
 use crate::front_ends::files;
+use crate::inventory::{Resource, UnjudgedStatus};
 use crate::kubernetes;
 
-/// Returns the paths of the changed files that were not read, sorted.
-pub(crate) fn not_read(base: &TreeState, head: &TreeState, touched: &Touched) -> BTreeSet<String> {
-    let changed = touched.files.iter().filter(|path| !is_harmless(path) && !files::is_terraform(path));
-    changed.filter(|path| !was_read(base, head, path)).cloned().collect()
+/// Returns the paths of the changed files that were not read, sorted. Files that the report names as not evaluated are
+/// left out.
+pub(crate) fn not_read(
+    (base, before): (&TreeState, &Analysis),
+    (head, after): (&TreeState, &Analysis),
+    touched: &Touched,
+) -> BTreeSet<String> {
+    let changed = touched.files.iter().filter(|path| !is_harmless(path));
+    let changed = changed.filter(|path| base.sources.tree().read(path) != head.sources.tree().read(path));
+    let (earlier, later) = (ReadFiles::of(base, before), ReadFiles::of(head, after));
+    let open = after.inventory.unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
+    let named: HashSet<&str> = open.map(|it| it.path.as_str()).collect();
+    let changed = changed.filter(|path| !named.contains(path.as_str()));
+    changed.filter(|path| !earlier.has(path) || !later.has(path)).cloned().collect()
 }
 
-/// Returns true if a reader opened the file in the states that have it, or if the file did not change.
-fn was_read(base: &TreeState, head: &TreeState, path: &str) -> bool {
-    let (was, is) = (base.sources.tree().read(path), head.sources.tree().read(path));
-    if was == is {
-        return true;
+/// The files of one state that readers understood.
+struct ReadFiles<'s> {
+    state: &'s TreeState<'s>,
+    used: HashSet<String>,
+}
+
+impl<'s> ReadFiles<'s> {
+    fn of(state: &'s TreeState<'s>, analysis: &Analysis) -> Self {
+        let inventory = &analysis.inventory;
+        let places = inventory.resources.iter().flat_map(Resource::places).map(|span| state.sources.path_of(span));
+        let inputs = inventory.runs.iter().flat_map(|run| run.inputs.iter().map(ToString::to_string));
+        ReadFiles { state, used: places.chain(inputs).chain(analysis.plans.iter().cloned()).collect() }
     }
-    [(base, was), (head, is)].into_iter().all(|(state, bytes)| {
-        let knows = |bytes: Vec<u8>| kubernetes::knows_all_objects(&String::from_utf8_lossy(&bytes));
-        state.sources.has(path) || bytes.is_err() || bytes.is_ok_and(knows)
-    })
+
+    /// Returns true if the file was read, or if this state does not have it.
+    fn has(&self, path: &str) -> bool {
+        let is_opened_yaml = || {
+            let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|ending| path.ends_with(ending));
+            is_yaml && self.state.sources.has(path)
+        };
+        if files::is_terraform(path) || self.used.contains(path) || is_opened_yaml() {
+            return true;
+        }
+        match self.state.sources.tree().read(path) {
+            Ok(bytes) => kubernetes::knows_all_objects(&String::from_utf8_lossy(&bytes)),
+            Err(_) => true,
+        }
+    }
 }

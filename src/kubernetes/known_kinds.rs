@@ -2,11 +2,16 @@
 
 use super::rows::table::KINDS;
 
+/// The mark of a value that sops encrypted.
+const ENCRYPTED: &str = "ENC[";
+
 /// Returns true if every document of the text is an object of a built-in kind of Kubernetes, or of a kind in the table.
-/// The objects do not have to request accelerators.
+/// The objects do not have to request accelerators. An encrypted file is not understood.
 pub fn knows_all_objects(text: &str) -> bool {
-    let mut documents = text.split("\n---").filter(|document| has_content(document)).peekable();
-    documents.peek().is_some() && documents.all(is_known)
+    if text.contains(ENCRYPTED) {
+        return false;
+    }
+    text.split("\n---").filter(|document| has_content(document)).all(is_known)
 }
 
 fn has_content(document: &str) -> bool {
@@ -38,7 +43,7 @@ mod tests {
         assert!(knows_all_objects(&pod));
         assert!(knows_all_objects(&format!("# two\n---\n{pod}\n---\n{pool}---\n")));
         assert!(!knows_all_objects(&format!("{pod}---\n{other}")));
-        assert!(!knows_all_objects("replicas: 1\n") && !knows_all_objects(""));
+        assert!(!knows_all_objects("replicas: 1\n") && knows_all_objects("---\n# nothing\n"));
         assert!(!knows_all_objects(&of("x.x-k8s.io/", "Odd")));
     }
 }

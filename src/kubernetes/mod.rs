@@ -36,8 +36,8 @@ use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
-pub use known_kinds::knows_all_objects;
 pub use gather::{Look, ScanCache};
+pub use known_kinds::knows_all_objects;
 pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};

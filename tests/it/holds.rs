@@ -248,6 +248,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
         base: "main".to_owned(),
         head: None,
         notes: Vec::new(),
+        not_read: vec!["`a|b`\u{1b}.sh".to_owned()],
         gate: GateResult { blocked: false, setting: String::new() },
     };
     let Some(json) = assert_difference(&difference) else { return };

@@ -21,8 +21,10 @@ pub(in crate::cli) struct SeparateFiles<'s> {
     /// All paths that differ between both states.
     differing: BTreeSet<String>,
     groups: Vec<BTreeSet<String>>,
-    /// Whether files were combined by directory, because there are more than `MOST_STATES`.
-    pub(in crate::cli) is_combined: bool,
+    /// The number of changed files that can affect cost.
+    files: usize,
+    /// The number of directories, if files are applied by directory.
+    directories: Option<usize>,
 }
 
 impl<'s> SeparateFiles<'s> {
@@ -37,7 +39,8 @@ impl<'s> SeparateFiles<'s> {
         let is_read =
             |path: &&String| files::is_candidate(Path::new(path)) && (base.sources.has(path) || head.sources.has(path));
         let files: Vec<&String> = differing.iter().filter(is_read).collect();
-        if files.len() < 2 {
+        let count = files.len();
+        if count < 2 {
             return None;
         }
         let is_combined = files.len() > MOST_STATES;
@@ -45,8 +48,19 @@ impl<'s> SeparateFiles<'s> {
         for path in files {
             groups.entry(if is_combined { parent(path) } else { path }).or_default().insert(path.clone());
         }
+        let directories = is_combined.then_some(groups.len());
         let groups: Vec<_> = groups.into_values().take(MOST_STATES).collect();
-        (groups.len() > 1).then_some(SeparateFiles { base, head, differing, groups, is_combined })
+        (groups.len() > 1).then_some(SeparateFiles { base, head, differing, groups, files: count, directories })
+    }
+
+    /// Returns a note if not every file was applied alone.
+    pub(in crate::cli) fn limit(&self) -> Option<String> {
+        let (files, directories) = (self.files, self.directories?);
+        let most = match directories > MOST_STATES {
+            true => format!("the first {MOST_STATES} of {directories} directories"),
+            false => format!("{directories} directories"),
+        };
+        Some(format!("{files} files that can affect cost changed: gpulint applied {most} alone, not each file"))
     }
 
     /// Returns an entry for each file whose growth another file hides.

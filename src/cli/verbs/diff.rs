@@ -94,11 +94,10 @@ fn compared(
     demand_whole(base)?;
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
-    if let Some(separate) = SeparateFiles::of(base, head, touched) {
-        let hidden = separate.hidden(&before, &after);
-        after.inventory.unjudged.extend(hidden);
-        after.bill.set_unread(&after.inventory);
-    }
+    notes.extend(note_hidden_growth((base, &before), (head, &mut after), touched));
+    let not_read = compare::not_read((&base_state, &before), (&head_state, &after), touched);
+    let not_read = not_read.iter().filter(|path| !head.rests_on(path)).map(|path| head.scope.paths.show(path));
+    let not_read = not_read.collect();
     let (before, earlier) = decided(base, before, &gate);
     let (mut after, mut later) = decided(head, after, &gate);
     let reconsidered =
@@ -111,8 +110,14 @@ fn compared(
     notes.extend(removed);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
-    let failed =
-        write_difference(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
+    let failed = write_difference(
+        arguments,
+        &gate,
+        (before_report, after_report),
+        reconsidered,
+        &compare::text_of,
+        Remarks { notes, not_read },
+    )?;
     head.demand_whole_rules(&after)?;
     let outcome = match failed {
         true => ExitStatus::Failed,
@@ -124,6 +129,20 @@ fn compared(
     };
     rayon::spawn(move || drop((before, after)));
     Ok(outcome)
+}
+
+/// Adds an entry for each file whose growth another file of the change hides. Returns a note if not every file was
+/// applied alone.
+fn note_hidden_growth(
+    (base, before): (&Session, &Analysis),
+    (head, after): (&Session, &mut Analysis),
+    touched: &Touched,
+) -> Option<String> {
+    let separate = SeparateFiles::of(base, head, touched)?;
+    let hidden = separate.hidden(before, after);
+    after.inventory.unjudged.extend(hidden);
+    after.bill.set_unread(&after.inventory);
+    separate.limit()
 }
 
 /// Returns the state after the change. With --staged, this is the index.
@@ -146,6 +165,13 @@ fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
     Some(format!("the change edits usage metrics or a bill: {}", head.scope.paths.show(path)))
 }
 
+/// What a report says about a comparison, besides its results.
+struct Remarks {
+    notes: Vec<String>,
+    /// The changed files that were not read, as paths for people.
+    not_read: Vec<String>,
+}
+
 /// Writes the comparison. Returns whether the change is blocked.
 fn write_difference(
     arguments: &Diff,
@@ -153,7 +179,7 @@ fn write_difference(
     (before, mut after): (Report<'_>, Report<'_>),
     reconsidered: Reconsidered,
     text: &dyn Fn(&SourceFiles, &Finding) -> String,
-    notes: Vec<String>,
+    remarks: Remarks,
 ) -> Result<bool, Failure> {
     let compared = compare::findings(gate, &before.judged(), &after.judged(), reconsidered, text);
     after.verdict = compared.verdict;
@@ -171,7 +197,8 @@ fn write_difference(
         delta: &compared.delta,
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
-        notes,
+        notes: remarks.notes,
+        not_read: remarks.not_read,
         gate: report::GateResult {
             blocked: compared.blocked,
             setting: gate.decided_by(compared.verdict, compared.blocked),
@@ -258,8 +285,8 @@ fn compare_saved(
     let text = |_: &SourceFiles, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
     let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
-    let notes = in_two_currencies(&reports).into_iter().collect();
-    let failed = write_difference(arguments, &gate, reports, reconsidered, &text, notes)?;
+    let remarks = Remarks { notes: in_two_currencies(&reports).into_iter().collect(), not_read: Vec::new() };
+    let failed = write_difference(arguments, &gate, reports, reconsidered, &text, remarks)?;
     Ok(if failed { ExitStatus::Failed } else { ExitStatus::Passed })
 }
 

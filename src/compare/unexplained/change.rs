@@ -88,9 +88,9 @@ const CODE: [&str; 24] = [
 /// Returns true for documentation, images, styles, fonts, translations, lock files and licenses.
 pub(in crate::compare) fn is_harmless(path: &str) -> bool {
     let name = file_name(path);
-    let is_named = |it: &&str| name.strip_prefix(*it).is_some_and(|rest| ["", ".txt", "-MIT", "-APACHE"].contains(&rest));
-    HARMLESS_NAMES.iter().any(|it| is_named(it))
-        || HARMLESS.iter().any(|ending| name.ends_with(ending))
+    let is_named =
+        |it: &&str| name.strip_prefix(*it).is_some_and(|rest| ["", ".txt", "-MIT", "-APACHE"].contains(&rest));
+    HARMLESS_NAMES.iter().any(|it| is_named(it)) || HARMLESS.iter().any(|ending| name.ends_with(ending))
 }
 
 impl FileRole {

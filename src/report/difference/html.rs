@@ -12,6 +12,7 @@ use crate::report::html::page::PageSection;
 use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
 use crate::report::views::budgets::BudgetText;
+use crate::report::views::not_read::not_read_line;
 
 pub(in crate::report) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
@@ -19,7 +20,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
     let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
     lines.extend(headline.below());
     lines.push(format!("Compared with {}.", it.base));
-    lines.extend(it.notes.iter().cloned());
+    lines.extend(it.notes.iter().cloned().chain(not_read_line(&it.not_read)));
     let first = [changes(it), payers(it), brought(it), gone(it)];
     let heading = format!("GPU cost: {}", headline.money);
     let first: Vec<PageSection> = first.into_iter().flatten().collect();

@@ -14,6 +14,7 @@ use crate::report::formats::markdown::{count_of, unknown, write_findings};
 use crate::report::views::budgets::BudgetText;
 use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
+use crate::report::views::not_read::not_read_markdown;
 use crate::rules::in_the_book;
 
 /// The number of table rows that are always visible.
@@ -48,7 +49,7 @@ const LONGEST_NOTE: usize = 1_000;
 
 pub(in crate::report) fn difference(it: &Difference, room: CommentLimits) -> String {
     if it.is_nothing() {
-        return nothing(it);
+        return nothing(it, room);
     }
     // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one
     // on. The headline, the first table rows and the verdict always stay.
@@ -90,7 +91,7 @@ fn fitting(it: &Difference, room: CommentLimits, kept: Shown) -> usize {
 }
 
 /// Returns the comment if nothing changed: it may replace a longer one about an earlier commit.
-fn nothing(it: &Difference) -> String {
+fn nothing(it: &Difference, room: CommentLimits) -> String {
     let mut text = Markdown::default();
     text.push("### GPU cost: nothing changed");
     if let Some(open) = judged::in_numbers(&it.after) {
@@ -101,6 +102,7 @@ fn nothing(it: &Difference) -> String {
     if !it.unchanged.is_empty() {
         markdown!(text, count_of(it.unchanged.len()), " unchanged.\n\n");
     }
+    not_read_markdown(&mut text, &it.not_read, room);
     gate(&mut text, it);
     text.into_string()
 }
@@ -128,6 +130,7 @@ fn compose(it: &Difference, room: CommentLimits, kept: Shown) -> Markdown {
     teams(&mut text, it);
     budgets(&mut text, it);
     judged::in_markdown(&mut text, &it.after, room, kept.details);
+    not_read_markdown(&mut text, &it.not_read, room);
     new_findings(&mut text, it, kept.new);
     accepted(&mut text, it);
     if kept.fixed {

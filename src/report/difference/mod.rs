@@ -41,6 +41,8 @@ pub struct Difference<'a> {
     pub head: Option<ReviewCommit>,
     /// Notes about the comparison for the reader.
     pub notes: Vec<String>,
+    /// The changed files that were not read, as paths for people.
+    pub not_read: Vec<String>,
     pub gate: GateResult,
 }
 

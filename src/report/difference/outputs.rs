@@ -24,6 +24,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
             ("total-delta-ceiling", ceiling(&delta.combined)),
             ("became-known", dollars(delta.combined.became_known.expected)),
             ("no-longer-known", dollars(delta.combined.no_longer_known.expected)),
+            ("not-read", it.not_read.len().to_string()),
             // True if the change does not need a comment.
             ("quiet", it.is_quiet().to_string()),
         ]);

@@ -7,6 +7,7 @@ use super::{Difference, markdown, most_important_first};
 use crate::decide::Decided;
 use crate::report::format::ShownChange;
 use crate::report::message::{ChatMessage, titled};
+use crate::report::views::not_read::not_read_line;
 use crate::report::views::price_age::price_age;
 use crate::report::{CommentLimits, Format, Report, ReportStyle};
 use crate::source::Date;
@@ -59,6 +60,7 @@ fn message(it: &Difference) -> ChatMessage {
             .into_iter()
             .chain(headline.below())
             .chain(it.notes.iter().cloned())
+            .chain(not_read_line(&it.not_read))
             .collect(),
         lists: [("New and worse findings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
         url: it.head.as_ref().map(|head| head.url().to_owned()),

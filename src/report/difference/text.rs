@@ -12,6 +12,7 @@ use crate::pricing::{ChangeKind, ResourceCostChange};
 use crate::report::formats::text::{AlreadyPrinted, FindingRenderer, TextTable};
 use crate::report::views::budgets::BudgetText;
 use crate::report::views::judged;
+use crate::report::views::not_read::not_read_line;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::table::{Columns, columns};
 use crate::report::{EntryDetail, ReportStyle, escape};
@@ -26,8 +27,10 @@ pub(in crate::report) fn difference(it: &Difference, style: ReportStyle) -> Stri
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
+    let not_read = not_read_line(&it.not_read).map(|line| line + "\n").unwrap_or_default();
     if style.choice.detail == EntryDetail::Quiet {
         judged::text(&mut text, &it.after);
+        text.push_str(&not_read);
         let _ = writeln!(text, "{}", gate(it));
         return text;
     }
@@ -46,6 +49,7 @@ pub(in crate::report) fn difference(it: &Difference, style: ReportStyle) -> Stri
         let _ = writeln!(text, "{}", budget(it, spent));
     }
     judged::text(&mut text, &it.after);
+    text.push_str(&not_read);
     for decided in &it.fixed {
         let resource = decided.finding.address(it.before.inventory).unwrap_or_default();
         let _ = writeln!(text, "  fixed: {} {}", decided.finding.rule, escape::one_line(resource));

@@ -14,6 +14,7 @@ pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod measured;
 pub(super) mod money;
+pub(super) mod not_read;
 pub(super) mod own_hardware;
 pub(super) mod page_link;
 pub(super) mod paths;

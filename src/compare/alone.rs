@@ -1,55 +1,71 @@
 //! Finds growth that another file of the same change hides. A file is applied to the earlier state alone: what then
 //! costs more than before must cost as much in the later state.
 
+use std::collections::BTreeMap;
+
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::SkipKind;
-use crate::inventory::{ResourceId, Unjudged, UnjudgedStatus};
-use crate::pricing::{Side, delta};
+use crate::inventory::{Declaration, Unjudged};
+use crate::pricing::Side;
 
 /// The growth per month that is too small to report.
 const SMALL: f64 = 1.0;
 
-/// A resource that a changed file makes more expensive, and that the whole change does not.
+/// A declaration that a changed file makes more expensive, and that the whole change does not.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HiddenGrowth {
-    pub(crate) address: String,
+    /// Its kind and name.
+    pub(crate) name: String,
     /// The cost per month that is missing in the later state.
     pub(crate) missing: Money,
 }
 
-/// Returns the most expensive resource whose cost `alone` raises and `after` does not have.
-pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<HiddenGrowth> {
-    let grown = delta(before, alone);
-    let mut grown: Vec<(ResourceId, MoneyRange, MoneyRange)> = grown
-        .changes
-        .iter()
-        .filter_map(|change| {
-            let id = change.after?;
-            let (was, is) = (cost(before, change.before), cost(alone, Some(id)));
-            exceeds(is, was).then_some((id, was, is))
-        })
-        .collect();
-    if grown.is_empty() {
-        return None;
-    }
-    let later = delta(alone, after);
-    grown.retain(|(id, was, is)| {
-        let later = later.changes.iter().find(|change| change.before == Some(*id)).and_then(|it| it.after);
-        let later = cost(after, later);
-        // A new part may get its number from a new caller; then the caller decides, if there is anything.
-        let is_composed = *was == MoneyRange::ZERO && exceeds(later, MoneyRange::ZERO);
-        exceeds(*is, later) && !is_composed
-    });
-    let largest = grown.into_iter().max_by_key(|(id, was, is)| (is.ceiling - was.ceiling, std::cmp::Reverse(*id)))?;
-    let (id, was, is) = largest;
-    let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
-    Some(HiddenGrowth { address: alone.resource(id).address.clone(), missing })
+/// The cost per month of each declaration, with all of its instances: by file, and by name in any file.
+#[derive(Default)]
+struct DeclaredCosts {
+    of_file: BTreeMap<(String, String), MoneyRange>,
+    of_name: BTreeMap<String, MoneyRange>,
 }
 
-/// Returns the cost of a resource per month; zero if the totals exclude it or its cost is unknown.
-fn cost(side: Side, id: Option<ResourceId>) -> MoneyRange {
-    let item = id.filter(|id| side.resource(*id).is_added()).and_then(|id| side.item(id));
-    item.and_then(|item| item.monthly.or(item.amount)).unwrap_or(MoneyRange::ZERO)
+impl DeclaredCosts {
+    fn of(side: Side) -> Self {
+        let mut costs = DeclaredCosts::default();
+        for (resource, item) in side.inventory.resources.iter().zip(&side.bill.items) {
+            let Some(cost) = item.monthly.or(item.amount).filter(|_| resource.is_added()) else { continue };
+            let Declaration { name, part, .. } = &resource.declared;
+            let name = format!("{} {name}{part}", resource.kind);
+            let sum = costs.of_file.entry((side.sources.path_of(resource.span), name.clone())).or_default();
+            *sum = *sum + cost;
+            let sum = costs.of_name.entry(name).or_default();
+            *sum = *sum + cost;
+        }
+        costs
+    }
+
+    fn of_file(&self, key: &(String, String)) -> MoneyRange {
+        self.of_file.get(key).copied().unwrap_or_default()
+    }
+
+    fn of_name(&self, name: &str) -> MoneyRange {
+        self.of_name.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// Returns the declaration with the most growth that `alone` has and `after` lacks.
+pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<HiddenGrowth> {
+    let (before, alone, after) = (DeclaredCosts::of(before), DeclaredCosts::of(alone), DeclaredCosts::of(after));
+    let hidden = alone.of_file.iter().filter_map(|(key, is)| {
+        let (was, later) = (before.of_file(key), after.of_file(key));
+        // The declaration may have moved to another file.
+        let (name, of_name) = (&key.1, alone.of_name(&key.1));
+        // A new part may get its number from a new caller; then the caller decides, if there is anything.
+        let begins = |before: MoneyRange, after| before == MoneyRange::ZERO && exceeds(after, MoneyRange::ZERO);
+        let is_composed = begins(was, later) || begins(before.of_name(name), after.of_name(name));
+        let is_hidden = exceeds(*is, was) && exceeds(*is, later) && exceeds(of_name, after.of_name(name));
+        let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
+        (is_hidden && !is_composed).then(|| HiddenGrowth { name: name.clone(), missing })
+    });
+    hidden.max_by_key(|it| (it.missing, std::cmp::Reverse(it.name.clone())))
 }
 
 fn exceeds(cost: MoneyRange, other: MoneyRange) -> bool {
@@ -67,11 +83,9 @@ impl HiddenGrowth {
         let reason = format!(
             "this file alone adds {}/month to {}, and {files} of the same change {} it from the total",
             amount(self.missing),
-            self.address,
+            self.name,
             if hiding.len() == 1 { "removes" } else { "remove" },
         );
-        let cure = "make the two changes in separate pull requests, or let a reviewer accept this one";
-        let entry = Unjudged::new(SkipKind::HiddenGrowth, path, reason).with_cure(cure);
-        Unjudged { standing: UnjudgedStatus::Lost, ..entry }
+        Unjudged::new(SkipKind::HiddenGrowth, path, reason).with_cure("make the changes in separate pull requests")
     }
 }

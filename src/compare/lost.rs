@@ -230,6 +230,8 @@ fn forgotten(ComparedStates { base, head, .. }: &ComparedStates) -> Vec<Unjudged
 fn signature(state: &TreeState, it: &Unjudged) -> Said {
     let sources = state.sources;
     let text = match it.span {
+        // `known` has the arguments that can affect a machine.
+        Some(_) if it.kind == SkipKind::MissingModule && !it.known.is_empty() => String::new(),
         Some(span) => sources.snippet(span),
         None if it.kind == SkipKind::UncalledModule => lines_about_accelerators(state, &it.path),
         None => digest_of_file(sources, &it.path),

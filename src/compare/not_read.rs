@@ -7,7 +7,7 @@ use super::state::{Touched, TreeState};
 use super::unexplained::is_harmless;
 use crate::analysis::Analysis;
 use crate::front_ends::files;
-use crate::inventory::{Resource, UnjudgedStatus};
+use crate::inventory::{Resource, RunKind, UnjudgedStatus};
 use crate::kubernetes;
 
 /// Returns the paths of the changed files that were not read, sorted. Files that the report names as not evaluated are
@@ -36,22 +36,23 @@ impl<'s> ReadFiles<'s> {
     fn of(state: &'s TreeState<'s>, analysis: &Analysis) -> Self {
         let inventory = &analysis.inventory;
         let places = inventory.resources.iter().flat_map(Resource::places).map(|span| state.sources.path_of(span));
-        let inputs = inventory.runs.iter().flat_map(|run| run.inputs.iter().map(ToString::to_string));
+        // A directory of manifests contains every file that looks like one.
+        let runs = inventory.runs.iter().filter(|run| run.kind != RunKind::Manifests);
+        let inputs = runs.flat_map(|run| run.inputs.iter().map(ToString::to_string));
         ReadFiles { state, used: places.chain(inputs).chain(analysis.plans.iter().cloned()).collect() }
     }
 
     /// Returns true if the file was read, or if this state does not have it.
     fn has(&self, path: &str) -> bool {
-        let is_opened_yaml = || {
-            let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|ending| path.ends_with(ending));
-            is_yaml && self.state.sources.has(path)
-        };
-        if files::is_terraform(path) || self.used.contains(path) || is_opened_yaml() {
+        // Any JSON file may be a plan by its name.
+        let is_terraform = files::is_terraform(path) && (!path.ends_with(".json") || path.contains(".tf"));
+        if is_terraform || self.used.contains(path) {
             return true;
         }
-        match self.state.sources.tree().read(path) {
-            Ok(bytes) => kubernetes::knows_all_objects(&String::from_utf8_lossy(&bytes)),
-            Err(_) => true,
-        }
+        let Ok(bytes) = self.state.sources.tree().read(path) else { return true };
+        let text = String::from_utf8_lossy(&bytes);
+        let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|ending| path.ends_with(ending));
+        let was_opened = is_yaml && self.state.sources.has(path) && !kubernetes::is_encrypted(&text);
+        was_opened || kubernetes::knows_all_objects(&text)
     }
 }

@@ -95,7 +95,13 @@ fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCa
             text: deciding_text(state, block),
             is_harmless: block.source.as_deref().is_some_and(terraform::rents_no_machines),
         });
-        for (name, attribute) in block.attributes.iter().filter(|(name, _)| !DECIDES_NOTHING.contains(&name.as_str())) {
+        for (name, attribute) in &block.attributes {
+            if name == "version" {
+                call.values.extend(attribute.value.as_text().map(|it| release_line(&it)));
+            }
+            if decides_nothing(name) {
+                continue;
+            }
             call.values.push(name.clone());
             add(&mut call.values, &attribute.value);
         }
@@ -104,14 +110,23 @@ fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCa
     calls
 }
 
-/// Arguments that never affect a machine.
-const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
+/// Returns true for arguments of modules that affect no machine: labels, logs, and versions of the control plane.
+fn decides_nothing(name: &str) -> bool {
+    const NAMES: [&str; 6] = ["tags", "labels", "description", "version", "cluster_version", "kubernetes_version"];
+    const PARTS: [&str; 3] = ["log_retention", "log_types", "retention_in_days"];
+    NAMES.contains(&name) || name.ends_with("_tags") || PARTS.iter().any(|part| name.contains(part))
+}
+
+/// Returns the major and minor number of a version. A patch of a module changes no machine.
+fn release_line(version: &str) -> String {
+    version.split('.').take(2).collect::<Vec<_>>().join(".")
+}
 
 /// Returns a call without comment lines, `depends_on`, and arguments that affect no machine.
 fn deciding_text(state: &TreeState, block: &terraform::EvaluatedBlock) -> String {
     let mut text = state.sources.snippet(block.body);
     let start = block.body.start;
-    let idle = block.attributes.iter().filter(|(name, _)| DECIDES_NOTHING.contains(&name.as_str()));
+    let idle = block.attributes.iter().filter(|(name, _)| decides_nothing(name));
     let spans = idle.map(|(_, attribute)| attribute.span).filter(|span| span.file == block.body.file);
     let mut ranges: Vec<std::ops::Range<usize>> = spans
         .filter_map(|span| Some(span.start.checked_sub(start)? as usize..span.end.checked_sub(start)? as usize))

@@ -133,7 +133,7 @@ impl CoverageInput<'_> {
                     return None;
                 }
                 place = span.to(call.body);
-                unjudged.known = call.values.join("\n");
+                unjudged.known = format!("{}\n{}", call.text, call.values.join("\n"));
                 unjudged.address = Some(call.address.clone());
             }
             Some(unjudged.at(place))

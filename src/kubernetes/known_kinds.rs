@@ -8,10 +8,12 @@ const ENCRYPTED: &str = "ENC[";
 /// Returns true if every document of the text is an object of a built-in kind of Kubernetes, or of a kind in the table.
 /// The objects do not have to request accelerators. An encrypted file is not understood.
 pub fn knows_all_objects(text: &str) -> bool {
-    if text.contains(ENCRYPTED) {
-        return false;
-    }
-    text.split("\n---").filter(|document| has_content(document)).all(is_known)
+    !is_encrypted(text) && text.split("\n---").filter(|document| has_content(document)).all(is_known)
+}
+
+/// Returns true if sops encrypted values of the text.
+pub fn is_encrypted(text: &str) -> bool {
+    text.contains(ENCRYPTED)
 }
 
 fn has_content(document: &str) -> bool {

@@ -11,20 +11,32 @@ use crate::front_ends::files;
 use crate::inventory::Unjudged;
 use crate::source::{Differing, MixedTree, Tree, parent};
 
-/// The maximum number of states that a comparison analyzes in addition to both ends.
-const MOST_STATES: usize = 12;
+/// The number of changed files up to which each is applied alone.
+const FEW_FILES: usize = 6;
 
-/// The changed files, in the groups that are applied one by one.
+/// The number of changed files above which the files of a directory are one.
+const MANY_FILES: usize = 256;
+
+/// The maximum number of states that the search for one file analyzes.
+const MOST_TRIES: usize = 16;
+
+/// The changed files that may affect cost. Each pair of them is separated: one state has the first without the second,
+/// and another state has the second without the first.
 pub(in crate::cli) struct SeparateFiles<'s> {
     base: &'s Session,
     head: &'s Session,
     /// All paths that differ between both states.
     differing: BTreeSet<String>,
-    groups: Vec<BTreeSet<String>>,
-    /// The number of changed files that can affect cost.
+    /// The links among the files that the later state read.
+    links: Vec<String>,
+    /// The files, or the files of each directory if there are too many.
+    parts: Vec<BTreeSet<String>>,
     files: usize,
-    /// The number of directories, if files are applied by directory.
-    directories: Option<usize>,
+}
+
+/// Returns true if several changed files may affect cost, so that states besides both ends are analyzed.
+pub(in crate::cli) fn may_have_separate_files(touched: &Touched) -> bool {
+    touched.files.iter().filter(|path| files::is_candidate(Path::new(path))).nth(1).is_some()
 }
 
 impl<'s> SeparateFiles<'s> {
@@ -43,38 +55,49 @@ impl<'s> SeparateFiles<'s> {
         if count < 2 {
             return None;
         }
-        let is_combined = files.len() > MOST_STATES;
-        let mut groups: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for path in files {
-            groups.entry(if is_combined { parent(path) } else { path }).or_default().insert(path.clone());
+            parts.entry(if count > MANY_FILES { parent(path) } else { path }).or_default().insert(path.clone());
         }
-        let directories = is_combined.then_some(groups.len());
-        let groups: Vec<_> = groups.into_values().take(MOST_STATES).collect();
-        (groups.len() > 1).then_some(SeparateFiles { base, head, differing, groups, files: count, directories })
+        let mut links = head.sources.asked();
+        links.retain(|path| head.sources.real_path(path).is_some_and(|real| real != *path));
+        let parts: Vec<_> = parts.into_values().take(MANY_FILES).collect();
+        (parts.len() > 1).then_some(SeparateFiles { base, head, differing, links, parts, files: count })
     }
 
-    /// Returns a note if not every file was applied alone.
+    /// Returns a note if not every pair of files was separated.
     pub(in crate::cli) fn limit(&self) -> Option<String> {
-        let (files, directories) = (self.files, self.directories?);
-        let most = match directories > MOST_STATES {
-            true => format!("the first {MOST_STATES} of {directories} directories"),
-            false => format!("{directories} directories"),
-        };
-        Some(format!("{files} files that can affect cost changed: gpulint applied {most} alone, not each file"))
+        (self.files > MANY_FILES).then(|| {
+            let directories = self.parts.len();
+            format!(
+                "{} changed files can affect cost: gpulint compared {directories} directories, not each file",
+                self.files
+            )
+        })
     }
 
     /// Returns an entry for each file whose growth another file hides.
     pub(in crate::cli) fn hidden(&self, before: &Analysis, after: &Analysis) -> Vec<Unjudged> {
-        let mut entries = Vec::new();
-        for group in &self.groups {
-            let Some(growth) = self.growth_with(group, before, after) else { continue };
-            let hiding = self.hiding(group, &growth, before, after);
-            let path = group.iter().next().map(String::as_str).unwrap_or_default();
+        let mut entries: BTreeMap<String, Unjudged> = BTreeMap::new();
+        for applied in separating_groups(&self.parts) {
+            let Some(growth) = self.growth_with(&applied, before, after) else { continue };
+            if entries.contains_key(&growth.name) {
+                continue;
+            }
+            let shows = |files: &BTreeSet<String>| {
+                self.growth_with(files, before, after).is_some_and(|it| it.name == growth.name)
+            };
+            let growing = self.parts.iter().filter(|it| it.is_subset(&applied)).take(MOST_TRIES).find(|it| shows(it));
+            let growing = growing.unwrap_or(&applied).first().map_or("", String::as_str);
+            let others = self.parts.iter().filter(|it| it.is_disjoint(&applied)).take(MOST_TRIES);
+            let without = |part: &&BTreeSet<String>| shows(&self.differing.difference(part).cloned().collect());
+            let hiding = others.clone().find(without).into_iter().flatten();
+            let hiding: Vec<String> = hiding.map(|path| self.head.scope.paths.show(path)).collect();
             let amount = |money| self.head.settings.pricing.currency.amount(money);
-            let hiding: Vec<String> = hiding.iter().map(|path| self.head.scope.paths.show(path)).collect();
-            entries.push(growth.entry(path, &hiding, amount));
+            let entry = growth.entry(growing, &hiding, amount);
+            entries.insert(growth.name, entry);
         }
-        entries
+        entries.into_values().collect()
     }
 
     /// Returns the growth that only these files cause and the later state does not have.
@@ -82,22 +105,6 @@ impl<'s> SeparateFiles<'s> {
         let session = self.state_with(files);
         let alone = session.analyze_all();
         hidden_growth(before.side(&self.base.sources), alone.side(&session.sources), after.side(&self.head.sources))
-    }
-
-    /// Returns the files without which the growth shows.
-    fn hiding(
-        &self,
-        grown: &BTreeSet<String>,
-        growth: &HiddenGrowth,
-        before: &Analysis,
-        after: &Analysis,
-    ) -> Vec<String> {
-        let shows_without = |other: &&BTreeSet<String>| {
-            let rest: BTreeSet<String> = self.differing.difference(other).cloned().collect();
-            self.growth_with(&rest, before, after).is_some_and(|it| it.address == growth.address)
-        };
-        let others = self.groups.iter().filter(|other| *other != grown);
-        others.clone().find(shows_without).into_iter().flatten().cloned().collect()
     }
 
     /// Returns the earlier state with these files as they are later.
@@ -109,13 +116,17 @@ impl<'s> SeparateFiles<'s> {
         let mut paths: Vec<String> = base.files.iter().filter(|path| !files.contains(*path)).cloned().collect();
         paths.extend(files.iter().filter(|path| is_there(head, path)).cloned());
         paths.sort();
-        let changed: HashSet<String> = self.differing.difference(files).cloned().collect();
+        let mut changed: HashSet<String> = self.differing.difference(files).cloned().collect();
+        let of_link = |path: &&String| head.sources.real_path(path).is_some_and(|real| changed.contains(&real));
+        let links: Vec<String> = self.links.iter().filter(of_link).cloned().collect();
+        changed.extend(links);
         let lists = changed.iter().filter(|path| !is_there(base, path) || !is_there(head, path));
         let lists = lists.map(|path| parent(path).to_owned()).collect();
         let differing = Differing { files: changed.clone(), lists };
         let changed = Arc::new(changed);
         let mut session = base.at(tree, paths);
         session.skipped.clone_from(&base.skipped);
+        session.settings.rules = Arc::default();
         session.cache.looks = head.cache.looks.for_all_but(changed.clone());
         session.cache.terraform = head.cache.terraform.for_other(Some(differing));
         let is_same = |path: &str| !changed.contains(path);
@@ -123,5 +134,41 @@ impl<'s> SeparateFiles<'s> {
             session.cache.terraform.allow();
         }
         session
+    }
+}
+
+/// Returns groups so that, for each two parts, one group has the first without the second. Few parts are each a group;
+/// otherwise, a group has the parts whose number has a bit, or lacks it.
+fn separating_groups(parts: &[BTreeSet<String>]) -> Vec<BTreeSet<String>> {
+    if parts.len() <= FEW_FILES {
+        return parts.to_vec();
+    }
+    let bits = usize::BITS - (parts.len() - 1).leading_zeros();
+    let with = |bit: u32, wanted: bool| -> BTreeSet<String> {
+        let has = |number: usize| (number >> bit & 1 == 1) == wanted;
+        let chosen = parts.iter().enumerate().filter(|(number, _)| has(*number));
+        chosen.flat_map(|(_, files)| files.iter().cloned()).collect()
+    };
+    (0..bits).flat_map(|bit| [with(bit, true), with(bit, false)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_files_is_separated_both_ways() {
+        for count in [2, 6, 7, 8, 9, 50, 256] {
+            let parts: Vec<BTreeSet<String>> = (0..count).map(|number| [number.to_string()].into()).collect();
+            let groups = separating_groups(&parts);
+            assert!(groups.len() <= 16, "{count}: {}", groups.len());
+            for first in 0..count {
+                for second in (0..count).filter(|second| *second != first) {
+                    let separates =
+                        |it: &BTreeSet<String>| it.contains(&first.to_string()) && !it.contains(&second.to_string());
+                    assert!(groups.iter().any(separates), "{first} and {second} of {count}");
+                }
+            }
+        }
     }
 }

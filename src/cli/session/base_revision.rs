@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::PoisonError;
 
+use super::alone::may_have_separate_files;
 use super::remembered::StagedFiles;
 use super::{discover, links, missing_files, touched, tracked};
 use crate::cli::Failure;
@@ -164,7 +165,9 @@ fn commit(
     let missing = tree.missing();
     let same = tree.same_files();
     let differing = staged.and_then(|it| tree.differing(&it.index));
-    if differing.is_some() {
+    if may_have_separate_files(&touched) {
+        head.cache.terraform = SharedTerraform::lasting();
+    } else if differing.is_some() {
         head.cache.terraform = SharedTerraform::kept();
     }
     head.cache.looks = staged.map_or_else(ScanCache::kept, |it| it.looks(&head.files));

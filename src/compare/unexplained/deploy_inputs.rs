@@ -171,8 +171,8 @@ impl ExternalNames {
     /// Returns the first changed line that passes something to a deploy tool, and a description of what it passes.
     pub(super) fn over(&self, file: &ChangedText, is_near: bool) -> Option<(Option<usize>, String)> {
         // A line that only moved passes the same value as before.
-        let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-        let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
+        let moved: BTreeSet<String> = file.gone_lines().map(|line| without_idle_options(line.text)).collect();
+        let new = file.new_lines().filter(|line| !moved.contains(&without_idle_options(line.text)));
         let handed = |line: ChangedLine| {
             let by_call =
                 || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling(file));
@@ -198,6 +198,16 @@ impl ExternalNames {
     }
 }
 
+/// Returns a command line without options that affect no machine, and without variables whose values are names.
+fn without_idle_options(text: &str) -> String {
+    let text = IDLE_OPTIONS.replace_all(text, "");
+    let text = GIVEN_NAMES.replace_all(&text, |found: &regex::Captures| match found.get(1) {
+        Some(name) if is_naming(name.as_str()) => String::new(),
+        _ => found.get(0).map(|it| it.as_str().to_owned()).unwrap_or_default(),
+    });
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns true if a program calls a cloud API.
 fn is_calling(file: &ChangedText) -> bool {
     file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
@@ -219,6 +229,16 @@ fn is_naming(name: &str) -> bool {
     NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
 }
 
+static_regex!(
+/// Options of deploy tools that change how they work, and not what they deploy.
+static IDLE_OPTIONS: Regex = concat!(
+        r"\s--?(?:parallelism|lock-timeout|request-timeout|timeout|field-manager)[= ][\w.]+",
+        r"|\s--?(?:lock|refresh|validate)=(?:true|false)\b",
+        r"|\s--?(?:server-side|force-conflicts|no-color|compact-warnings|wait|atomic|debug)(?:=(?:true|false))?\b",
+    ));
+static_regex!(
+/// A variable or chart value with its value.
+static GIVEN_NAMES: Regex = r#"\s--?(?:var|set|set-string)[\s=]+["']?([A-Za-z_][\w.-]*)=[\w.:/@-]*["']?"#);
 static_regex!(static DECLARED: Regex = r#"(?m)^\s*variable\s+"?([\w-]+)"?"#);
 static_regex!(static VARIABLES: Regex = r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#);
 static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#);
@@ -269,6 +289,23 @@ static CALLS_CLOUDS: Regex = r#"\b(?:set_desired_capacity|update_auto_scaling_gr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_that_deploy_nothing_else_do_not_count() {
+        for (was, is, is_same) in [
+            ("kubectl apply -k a", "kubectl apply --server-side --force-conflicts -k a", true),
+            ("terraform plan -parallelism=10 -var n=1", "terraform plan -parallelism=30 -var n=1", true),
+            ("helm upgrade a c --timeout 5m -f x.yaml", "helm upgrade a c --timeout 9m --wait -f x.yaml", true),
+            ("terraform apply -var image_tag=v1.2", "terraform apply -var 'image_tag=v1.3'", true),
+            ("helm upgrade a c --set image.tag=1", "helm upgrade a c --set image.tag=2", true),
+            ("terraform apply -var n=1", "terraform apply -var n=2", false),
+            ("terraform apply -var n=1", "terraform apply -var n=1 -var-file=big.tfvars", false),
+            ("kubectl apply -k a", "kubectl apply -k b", false),
+            ("terraform plan", "terraform plan -target=x", false),
+        ] {
+            assert_eq!(without_idle_options(was) == without_idle_options(is), is_same, "{was} → {is}");
+        }
+    }
 
     #[test]
     fn what_is_handed_over_is_seen_in_every_spelling() {

@@ -35,9 +35,9 @@ impl DeclaredCosts {
             let Declaration { name, part, .. } = &resource.declared;
             let name = format!("{} {name}{part}", resource.kind);
             let sum = costs.of_file.entry((side.sources.path_of(resource.span), name.clone())).or_default();
-            *sum = *sum + cost;
+            *sum += cost;
             let sum = costs.of_name.entry(name).or_default();
-            *sum = *sum + cost;
+            *sum += cost;
         }
         costs
     }

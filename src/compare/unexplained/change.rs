@@ -90,7 +90,7 @@ pub(in crate::compare) fn is_harmless(path: &str) -> bool {
     let name = file_name(path);
     let is_named =
         |it: &&str| name.strip_prefix(*it).is_some_and(|rest| ["", ".txt", "-MIT", "-APACHE"].contains(&rest));
-    HARMLESS_NAMES.iter().any(|it| is_named(it)) || HARMLESS.iter().any(|ending| name.ends_with(ending))
+    HARMLESS_NAMES.iter().any(is_named) || HARMLESS.iter().any(|ending| name.ends_with(ending))
 }
 
 impl FileRole {

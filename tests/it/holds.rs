@@ -248,6 +248,7 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
         base: "main".to_owned(),
         head: None,
         notes: Vec::new(),
+        removed_limits: vec!["the change removes a limit: `a|b`\u{1b} (4)".to_owned()],
         not_read: vec!["`a|b`\u{1b}.sh".to_owned()],
         gate: GateResult { blocked: false, setting: String::new() },
     };

@@ -95,6 +95,7 @@ fn compared(
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
     notes.extend(note_hidden_growth((base, &before), (head, &mut after), touched));
+    notes.extend(settings_in_change(base, head, touched));
     let not_read = compare::not_read((&base_state, &before), (&head_state, &after), touched);
     let not_read = not_read.iter().filter(|path| !head.rests_on(path)).map(|path| head.scope.paths.show(path));
     let not_read = not_read.collect();
@@ -108,6 +109,7 @@ fn compared(
     });
     let removed: BTreeSet<String> = removed.collect();
     notes.extend(removed);
+    let removed_limits = compare::removed_limits(&base_state, &head_state, touched);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
     let failed = write_difference(
@@ -116,7 +118,7 @@ fn compared(
         (before_report, after_report),
         reconsidered,
         &compare::text_of,
-        Remarks { notes, not_read },
+        Remarks { notes, removed_limits, not_read },
     )?;
     head.demand_whole_rules(&after)?;
     let outcome = match failed {
@@ -154,6 +156,16 @@ fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
     base_revision::staged(&settings).map(|(head, staged)| (head, Some(staged)))
 }
 
+/// Returns a note if the change edits settings, rules or other files that decide the verdict.
+fn settings_in_change(base: &Session, head: &Session, touched: &Touched) -> Option<String> {
+    let is_measured = |path: &str| [row::FILE_NAME, paid::row::FILE_NAME].contains(&file_name(path));
+    let differs = |path: &&String| {
+        head.rests_on(path) && !is_measured(path) && base.sources.tree().read(path) != head.sources.tree().read(path)
+    };
+    let paths: Vec<String> = touched.files.iter().filter(differs).map(|path| head.scope.paths.show(path)).collect();
+    (!paths.is_empty()).then(|| format!("the change edits files that decide the verdict: {}", paths.join(", ")))
+}
+
 /// Returns a note if the change edits measurements: it changes no machine, but findings of many.
 fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
     let is_used = |path: &str| {
@@ -168,6 +180,7 @@ fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
 /// What a report says about a comparison, besides its results.
 struct Remarks {
     notes: Vec<String>,
+    removed_limits: Vec<String>,
     /// The changed files that were not read, as paths for people.
     not_read: Vec<String>,
 }
@@ -198,6 +211,7 @@ fn write_difference(
         base: base_revision::name(arguments).unwrap_or_else(|| "the state before the plan".to_owned()),
         head: arguments.files_url.clone(),
         notes: remarks.notes,
+        removed_limits: remarks.removed_limits,
         not_read: remarks.not_read,
         gate: report::GateResult {
             blocked: compared.blocked,
@@ -285,7 +299,11 @@ fn compare_saved(
     let text = |_: &SourceFiles, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
     let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
-    let remarks = Remarks { notes: in_two_currencies(&reports).into_iter().collect(), not_read: Vec::new() };
+    let remarks = Remarks {
+        notes: in_two_currencies(&reports).into_iter().collect(),
+        removed_limits: Vec::new(),
+        not_read: Vec::new(),
+    };
     let failed = write_difference(arguments, &gate, reports, reconsidered, &text, remarks)?;
     Ok(if failed { ExitStatus::Failed } else { ExitStatus::Passed })
 }

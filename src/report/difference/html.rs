@@ -20,7 +20,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
     let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
     lines.extend(headline.below());
     lines.push(format!("Compared with {}.", it.base));
-    lines.extend(it.notes.iter().cloned().chain(not_read_line(&it.not_read)));
+    lines.extend(it.all_notes().cloned().chain(not_read_line(&it.not_read)));
     let first = [changes(it), payers(it), brought(it), gone(it)];
     let heading = format!("GPU cost: {}", headline.money);
     let first: Vec<PageSection> = first.into_iter().flatten().collect();

@@ -20,6 +20,8 @@ pub(in crate::report) struct DifferenceDocument<'a> {
     pub url: Option<Cow<'a, str>>,
     #[serde(default)]
     pub notes: Cow<'a, [String]>,
+    #[serde(default)]
+    pub removed_limits: Cow<'a, [String]>,
     /// Changed files that no reader opened. They do not decide the verdict.
     #[serde(default)]
     pub changed_not_read: Cow<'a, [String]>,
@@ -135,6 +137,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
         base: Cow::Borrowed(&it.base),
         url: it.head.as_ref().map(|it| it.url().into()),
         notes: Cow::Borrowed(&it.notes),
+        removed_limits: Cow::Borrowed(&it.removed_limits),
         changed_not_read: Cow::Borrowed(&it.not_read),
         cost: WireCost {
             rented: (&it.delta.rented).into(),

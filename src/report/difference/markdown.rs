@@ -108,7 +108,7 @@ fn nothing(it: &Difference, room: CommentLimits) -> String {
 }
 
 fn notes(text: &mut Markdown, it: &Difference) {
-    for note in &it.notes {
+    for note in it.all_notes() {
         markdown!(text, "> ", markup::text(note, LONGEST_NOTE), "\n\n");
     }
 }

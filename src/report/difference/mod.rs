@@ -41,6 +41,8 @@ pub struct Difference<'a> {
     pub head: Option<ReviewCommit>,
     /// Notes about the comparison for the reader.
     pub notes: Vec<String>,
+    /// Notes about limits on accelerators that the change removes or raises.
+    pub removed_limits: Vec<String>,
     /// The changed files that were not read, as paths for people.
     pub not_read: Vec<String>,
     pub gate: GateResult,
@@ -64,7 +66,13 @@ impl<'a> Difference<'a> {
         self.brought().next().is_some()
             || !self.fixed.is_empty()
             || !self.accepted.is_empty()
+            || !self.removed_limits.is_empty()
             || self.after.inventory.unjudged.iter().any(is_news)
+    }
+
+    /// Returns the notes and the removed limits.
+    fn all_notes(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter().chain(&self.removed_limits)
     }
 
     /// Returns true if the comparison fails only because something was not evaluated.

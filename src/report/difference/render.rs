@@ -59,7 +59,7 @@ fn message(it: &Difference) -> ChatMessage {
         lines: [format!("Compared with {}", it.base)]
             .into_iter()
             .chain(headline.below())
-            .chain(it.notes.iter().cloned())
+            .chain(it.all_notes().cloned())
             .chain(not_read_line(&it.not_read))
             .collect(),
         lists: [("New and worse findings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),

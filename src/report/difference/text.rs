@@ -24,7 +24,7 @@ pub(in crate::report) fn difference(it: &Difference, style: ReportStyle) -> Stri
     for row in headline.below() {
         let _ = writeln!(text, "{row}");
     }
-    for note in &it.notes {
+    for note in it.all_notes() {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
     let not_read = not_read_line(&it.not_read).map(|line| line + "\n").unwrap_or_default();

@@ -81,6 +81,7 @@ pub struct SavedComparison {
     base: String,
     head: Option<ReviewCommit>,
     notes: Vec<String>,
+    removed_limits: Vec<String>,
     not_read: Vec<String>,
     gate: GateResult,
 }
@@ -168,6 +169,7 @@ impl SavedComparison {
             base: self.base.clone(),
             head: self.head.clone(),
             notes: self.notes.clone(),
+            removed_limits: self.removed_limits.clone(),
             not_read: self.not_read.clone(),
             gate: self.gate.clone(),
         }
@@ -648,6 +650,7 @@ impl DifferenceDocument<'_> {
             base: self.base.into(),
             head: self.url.as_deref().and_then(ReviewCommit::new),
             notes: self.notes.into(),
+            removed_limits: self.removed_limits.into(),
             not_read: self.changed_not_read.into(),
             gate: GateResult { blocked: self.blocked, setting: self.decided_by.into() },
         }

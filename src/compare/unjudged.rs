@@ -110,9 +110,9 @@ fn calls(state: &TreeState, analysis: &Analysis) -> HashMap<Span, UnreadModuleCa
     calls
 }
 
-/// Returns true for arguments of modules that affect no machine: labels, logs, and versions of the control plane.
+/// Returns true for arguments of modules that affect no machine: tags, logs, and versions of the control plane.
 fn decides_nothing(name: &str) -> bool {
-    const NAMES: [&str; 6] = ["tags", "labels", "description", "version", "cluster_version", "kubernetes_version"];
+    const NAMES: [&str; 5] = ["tags", "description", "version", "cluster_version", "kubernetes_version"];
     const PARTS: [&str; 3] = ["log_retention", "log_types", "retention_in_days"];
     NAMES.contains(&name) || name.ends_with("_tags") || PARTS.iter().any(|part| name.contains(part))
 }

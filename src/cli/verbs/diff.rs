@@ -103,12 +103,7 @@ fn compared(
     let (mut after, mut later) = decided(head, after, &gate);
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
-    let removed = reconsidered.removed.iter().map(|(rules, span)| {
-        let at = base.scope.paths.locate(&base.sources, *span);
-        format!("the change removes a suppression: {rules} at {}:{}", at.path, at.line)
-    });
-    let removed: BTreeSet<String> = removed.collect();
-    notes.extend(removed);
+    notes.extend(removed_suppressions(base, &reconsidered));
     let removed_limits = compare::removed_limits(&base_state, &head_state, touched);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
@@ -145,6 +140,15 @@ fn note_hidden_growth(
     after.inventory.unjudged.extend(hidden);
     after.bill.set_unread(&after.inventory);
     separate.limit()
+}
+
+/// Returns a note for each suppression that the change removes.
+fn removed_suppressions(base: &Session, reconsidered: &Reconsidered) -> BTreeSet<String> {
+    let removed = reconsidered.removed.iter().map(|(rules, span)| {
+        let at = base.scope.paths.locate(&base.sources, *span);
+        format!("the change removes a suppression: {rules} at {}:{}", at.path, at.line)
+    });
+    removed.collect()
 }
 
 /// Returns the state after the change. With --staged, this is the index.

@@ -181,7 +181,7 @@ fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
     Some(format!("the change edits usage metrics or a bill: {}", head.scope.paths.show(path)))
 }
 
-/// What a report says about a comparison, besides its results.
+/// The remarks of a report about a comparison, besides its results.
 struct Remarks {
     notes: Vec<String>,
     removed_limits: Vec<String>,

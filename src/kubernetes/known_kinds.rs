@@ -5,13 +5,13 @@ use super::rows::table::KINDS;
 /// The mark of a value that sops encrypted.
 const ENCRYPTED: &str = "ENC[";
 
-/// Returns true if every document of the text is an object of a built-in kind of Kubernetes, or of a kind in the table.
+/// Returns true if every document of the manifest is an object of a built-in kind of Kubernetes, or of a kind in the table.
 /// The objects do not have to request accelerators. An encrypted file is not understood.
 pub fn knows_all_objects(text: &str) -> bool {
     !is_encrypted(text) && text.split("\n---").filter(|document| has_content(document)).all(is_known)
 }
 
-/// Returns true if sops encrypted values of the text.
+/// Returns true if sops encrypted values of the file.
 pub fn is_encrypted(text: &str) -> bool {
     text.contains(ENCRYPTED)
 }

@@ -12,7 +12,7 @@ const KINDS: [&str; 6] = ["ResourceQuota", "LimitRange", "ClusterQueue", "Cohort
 /// Keys of the limit of a queue, next to the `name` of a resource.
 const OF_QUEUES: [&str; 2] = ["nominalQuota", "borrowingLimit"];
 
-/// Returns the limits of each object in a manifest: the object with the key, and the limit. A text without such an
+/// Returns the limits of each object in a manifest: the object with the key, and the limit. A file without such an
 /// object is not parsed.
 pub fn limits(file: FileId, text: &str) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();

@@ -60,8 +60,7 @@ const HARMLESS: [&str; 37] = [
     ".less",
 ];
 /// The names of such files, with or without `.txt`.
-const HARMLESS_NAMES: [&str; 8] =
-    ["LICENSE", "LICENCE", "NOTICE", "CODEOWNERS", "OWNERS", "AUTHORS", "README", "CHANGELOG"];
+const HARMLESS_NAMES: [&str; 7] = ["LICENSE", "NOTICE", "CODEOWNERS", "OWNERS", "AUTHORS", "README", "CHANGELOG"];
 /// The endings of further files that deployment tools do not use, although they can contain anything.
 const DOCUMENTS: [&str; 15] = [
     ".txt",

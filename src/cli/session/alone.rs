@@ -9,7 +9,7 @@ use crate::Analysis;
 use crate::compare::{HiddenGrowth, Touched, hidden_growth};
 use crate::front_ends::files;
 use crate::inventory::Unjudged;
-use crate::source::{Differing, MixedTree, Tree, parent};
+use crate::source::{MixedTree, Tree, parent};
 
 /// The number of changed files up to which each is applied alone.
 const FEW_FILES: usize = 6;
@@ -89,9 +89,9 @@ impl<'s> SeparateFiles<'s> {
             };
             let growing = self.parts.iter().filter(|it| it.is_subset(&applied)).take(MOST_TRIES).find(|it| shows(it));
             let growing = growing.unwrap_or(&applied).first().map_or("", String::as_str);
-            let others = self.parts.iter().filter(|it| it.is_disjoint(&applied)).take(MOST_TRIES);
+            let mut others = self.parts.iter().filter(|it| it.is_disjoint(&applied)).take(MOST_TRIES);
             let without = |part: &&BTreeSet<String>| shows(&self.differing.difference(part).cloned().collect());
-            let hiding = others.clone().find(without).into_iter().flatten();
+            let hiding = others.find(without).into_iter().flatten();
             let hiding: Vec<String> = hiding.map(|path| self.head.scope.paths.show(path)).collect();
             let amount = |money| self.head.settings.pricing.currency.amount(money);
             let entry = growth.entry(growing, &hiding, amount);
@@ -112,7 +112,8 @@ impl<'s> SeparateFiles<'s> {
         let (base, head) = (self.base, self.head);
         let (usual, other) = (base.sources.shared_tree(), head.sources.shared_tree());
         let tree = MixedTree { usual, other, files: files.clone() };
-        let is_there = |session: &Session, path: &String| session.files.binary_search(path).is_ok();
+        let is_there =
+            |session: &Session, path: &str| session.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
         let mut paths: Vec<String> = base.files.iter().filter(|path| !files.contains(*path)).cloned().collect();
         paths.extend(files.iter().filter(|path| is_there(head, path)).cloned());
         paths.sort();
@@ -120,19 +121,10 @@ impl<'s> SeparateFiles<'s> {
         let of_link = |path: &&String| head.sources.real_path(path).is_some_and(|real| changed.contains(&real));
         let links: Vec<String> = self.links.iter().filter(of_link).cloned().collect();
         changed.extend(links);
-        let lists = changed.iter().filter(|path| !is_there(base, path) || !is_there(head, path));
-        let lists = lists.map(|path| parent(path).to_owned()).collect();
-        let differing = Differing { files: changed.clone(), lists };
-        let changed = Arc::new(changed);
         let mut session = base.at(tree, paths);
         session.skipped.clone_from(&base.skipped);
         session.settings.rules = Arc::default();
-        session.cache.looks = head.cache.looks.for_all_but(changed.clone());
-        session.cache.terraform = head.cache.terraform.for_other(Some(differing));
-        let is_same = |path: &str| !changed.contains(path);
-        if session.sources.share(&head.sources, head.policy.files_of_settings, is_same) {
-            session.cache.terraform.allow();
-        }
+        session.reuse(head, changed, |path| is_there(base, path) && is_there(head, path));
         session
     }
 }

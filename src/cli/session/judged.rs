@@ -143,20 +143,26 @@ impl Session {
             tree = tree.with_given(path.clone(), text.clone());
         }
         let new: Vec<String> = texts.keys().filter(|path| self.may_hold(path)).cloned().collect();
-        let lists = changed.iter().filter(|path| !self.is_on_disk(path));
-        let lists = lists.map(|path| parent(path).to_owned()).collect();
-        let differing = Differing { files: changed.clone(), lists };
-        let changed = Arc::new(changed);
         let mut session = self.at(tree, self.files.clone());
         session.add_files(new);
         session.skipped.clone_from(&self.skipped);
-        session.cache.looks = self.cache.looks.for_all_but(changed.clone());
-        session.cache.terraform = self.cache.terraform.for_other(Some(differing));
-        let is_same = |path: &str| !changed.contains(path);
-        if session.sources.share(&self.sources, self.policy.files_of_settings, is_same) {
-            session.cache.terraform.allow();
-        }
+        session.reuse(self, changed, |path| self.is_on_disk(path));
         session
+    }
+
+    /// Reuses the results of another state that depend on none of the changed files. `is_in_both` returns whether both
+    /// states have a changed file; otherwise, its directory has other entries.
+    pub(super) fn reuse(&mut self, other: &Session, changed: HashSet<String>, is_in_both: impl Fn(&str) -> bool) {
+        let lists = changed.iter().filter(|path| !is_in_both(path));
+        let lists = lists.map(|path| parent(path).to_owned()).collect();
+        let changed = Arc::new(changed);
+        self.cache.looks = other.cache.looks.for_all_but(changed.clone());
+        let differing = Differing { files: (*changed).clone(), lists };
+        self.cache.terraform = other.cache.terraform.for_other(Some(differing));
+        let is_same = |path: &str| !changed.contains(path);
+        if self.sources.share(&other.sources, other.policy.files_of_settings, is_same) {
+            self.cache.terraform.allow();
+        }
     }
 
     /// Whether an unsaved file of an editor would be read after saving.

@@ -17,6 +17,7 @@ mod left_alone;
 mod links;
 mod lost;
 mod not_read;
+mod own_runs;
 mod removed_limits;
 mod state;
 mod tokens;

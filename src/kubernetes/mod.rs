@@ -39,7 +39,7 @@ use rows::table::{KINDS, KindRow};
 pub use crate::languages::helm::Cluster;
 pub use gather::{Look, ScanCache};
 pub use known_kinds::{is_encrypted, knows_all_objects};
-pub use limits::limits;
+pub use limits::{ObjectLimit, limits};
 pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};

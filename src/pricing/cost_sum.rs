@@ -158,6 +158,11 @@ impl CostChange {
         self.became_known == MoneyRange::ZERO && self.no_longer_known == MoneyRange::ZERO
     }
 
+    /// Whether the later state has a number without a limit, and the earlier state has none.
+    pub fn becomes_unlimited(&self) -> bool {
+        self.after.is_unlimited && !self.before.is_unlimited
+    }
+
     pub fn is_same(&self) -> bool {
         self.difference == MoneyRange::ZERO && self.covers_all() && self.before.is_unlimited == self.after.is_unlimited
     }

@@ -233,6 +233,11 @@ impl Rules {
         self.on_somewhere.contains(name) || self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }
 
+    /// Returns true if a setting limits what a change may add.
+    pub fn limits_growth(&self) -> bool {
+        self.settings.limits_growth()
+    }
+
     /// Returns the raw data that the active rules use in addition to facts.
     pub fn raw(&self) -> WantedRaw {
         let mut wanted = WantedRaw::default();

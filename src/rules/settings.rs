@@ -41,6 +41,20 @@ pub struct RuleSettings {
 }
 
 impl RuleSettings {
+    /// Returns true if a budget, a limit, an approval or a parameter of `over-budget` limits what a change may add.
+    pub(super) fn limits_growth(&self) -> bool {
+        let amounts = self.rules.get("over-budget").into_iter().flat_map(|set| &set.parameters);
+        let is_amount = |value: &ParameterValue| match value {
+            ParameterValue::Integer(amount) => *amount > 0,
+            ParameterValue::Number(amount) => *amount > 0.0,
+            _ => false,
+        };
+        !self.budgets.is_empty()
+            || !self.limits.is_empty()
+            || self.approvals_above_usd.is_some()
+            || amounts.into_iter().any(|(_, value, _)| is_amount(value))
+    }
+
     /// Lowers rules whose start date is in the future to notes.
     pub fn stage(&mut self, today: Date) {
         let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Analysis;
-use crate::catalog::Currency;
+use crate::catalog::{Currency, Money};
 use crate::cli::args::Diff;
 use crate::cli::io::git::Base;
 use crate::cli::io::{output, place};
@@ -18,7 +18,7 @@ use crate::cli::{ExitStatus, Failure};
 use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
-use crate::pricing::PricingSettings;
+use crate::pricing::{Delta, PricingSettings};
 use crate::report::{self, Difference, EntryDetail, Format, Report, Saved};
 use crate::rules::{Earlier, Finding, RuleContext};
 use crate::source::{SourceFiles, file_name};
@@ -104,7 +104,12 @@ fn compared(
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
     notes.extend(removed_suppressions(base, &reconsidered));
-    let removed_limits = compare::removed_limits(&base_state, &head_state, touched);
+    // A hook runs at each commit, so the note waits for the pull request.
+    notes.extend(no_limit_on_growth(head, &change).filter(|_| !arguments.staged));
+    let removed_limits = compare::removed_limits(&base_state, &head_state, touched, |state, span| {
+        let at = head.scope.paths.locate(state.sources, span);
+        format!("{}:{}", at.path, at.line)
+    });
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
     let failed = write_difference(
@@ -168,6 +173,14 @@ fn settings_in_change(base: &Session, head: &Session, touched: &Touched) -> Opti
     };
     let paths: Vec<String> = touched.files.iter().filter(differs).map(|path| head.scope.paths.show(path)).collect();
     (!paths.is_empty()).then(|| format!("the change edits files that decide the verdict: {}", paths.join(", ")))
+}
+
+/// Returns a note if the change adds cost and no setting limits how much.
+fn no_limit_on_growth(head: &Session, change: &Delta) -> Option<String> {
+    let more = change.combined.difference;
+    let is_more = more.expected > Money::ZERO || more.ceiling > Money::ZERO || change.combined.becomes_unlimited();
+    let note = "no setting limits what a change may add: set `max_increase_usd` in `[rules.over-budget]`";
+    (is_more && !head.settings.rules.limits_growth()).then(|| note.to_owned())
 }
 
 /// Returns a note if the change edits measurements: it changes no machine, but findings of many.

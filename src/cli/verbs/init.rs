@@ -23,6 +23,11 @@ const RUN: &str = "# run: ";
 /// The most deployments that are listed, so that the settings file stays readable.
 const MOST_RUNS: usize = 500;
 
+/// The settings that are not comments: without them, a change of any cost passes.
+const LIMIT: &str = "\n# What one change may add per month. A change above these amounts fails.\n[rules.over-budget]\n\
+                     max_increase_usd = 5_000            # expected cost\n\
+                     max_possible_increase_usd = 50_000  # maximum cost, such as that of autoscaling\n";
+
 const HOOKS: &str = ".pre-commit-config.yaml";
 
 /// A code host: how its addresses and its pipeline files are recognized.
@@ -171,11 +176,12 @@ fn settings(told: &mut String, directory: &Path, runs: &BTreeSet<String>) -> Res
     }
     text.push('\n');
     text.push_str(&config::example());
+    text.push_str(LIMIT);
     output::save(&path, &text)?;
     let what = match runs.len() {
-        0 => "example settings in comments; no deployment with accelerators was found".to_owned(),
-        1 => "example settings in comments, and the deployment that was found".to_owned(),
-        n => format!("example settings in comments, and the {n} deployments that were found"),
+        0 => "a limit for the cost of one change, and example settings in comments; no deployment with accelerators was found".to_owned(),
+        1 => "a limit for the cost of one change, example settings in comments, and the deployment that was found".to_owned(),
+        n => format!("a limit for the cost of one change, example settings in comments, and the {n} deployments that were found"),
     };
     add_status_line(told, "wrote", config::FILE_NAME, &what);
     Ok(())

@@ -11,7 +11,8 @@ use super::change::ChangedText;
 use crate::compare::state::{ComparedStates, TreeState};
 use crate::front_ends::files;
 use crate::inventory::{ReadBy, Resource};
-use crate::source::FileId;
+use crate::kubernetes;
+use crate::source::{FileId, Span};
 
 /// The changed files, with lookup tables that are computed once.
 pub(super) struct ChangedFiles<'c> {
@@ -98,7 +99,7 @@ fn speaking(states: &ComparedStates) -> BTreeSet<String> {
     files
 }
 
-/// Returns the lines with a fact of a resource, by file.
+/// Returns the lines with a fact of a resource or with a limit, by file.
 fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
     let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
     let places = changed.resources().iter().flat_map(Resource::places);
@@ -107,7 +108,7 @@ fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
     let bodies = changed.resources().iter().filter(is_manifest).map(|it| it.body);
     let sources = changed.head.sources;
     let mut ends: HashMap<FileId, Vec<usize>> = HashMap::new();
-    for span in places.chain(bodies) {
+    for span in places.chain(bodies).chain(changed.texts.iter().flat_map(|file| limits_of(changed.head, file))) {
         let span = sources.origin(span);
         let ends = ends.entry(span.file).or_insert_with(|| line_ends(&sources.text(span.file)));
         let line = |at: usize| ends.partition_point(|end| *end < at);
@@ -115,6 +116,13 @@ fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
         lines.entry(sources.path(span.file)).or_default().extend(line(range.start)..=line(range.end));
     }
     lines
+}
+
+/// Returns the limits in a manifest. They request nothing; the report has a note about each.
+fn limits_of(head: &TreeState, file: &ChangedText) -> Vec<Span> {
+    let opened = head.sources.open(file.path).ok().filter(|_| file.is_yaml());
+    let limits = opened.map(|id| kubernetes::limits(id, &file.is)).unwrap_or_default();
+    limits.into_values().map(|limit| limit.span).collect()
 }
 
 /// Returns the ends of the lines of a file.

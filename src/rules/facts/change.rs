@@ -113,6 +113,16 @@ pub(super) fn all_accelerators(asking: &FactContext<'_>) -> CelValue {
     CelValue::Double(sum)
 }
 
+/// Returns how many resources lost the limit on their number, or are new and have none.
+pub(super) fn without_limit(asking: &FactContext<'_>) -> CelValue {
+    let changes = asking.world.delta.iter().flat_map(|delta| &delta.changes);
+    let lost = changes.filter(|change| {
+        let is_unlimited = |it: Option<&Resource>| it.is_some_and(|it| it.is_added() && it.is_unlimited());
+        is_unlimited(now(asking, change)) && !is_unlimited(was(asking, change))
+    });
+    CelValue::Integer(lost.count() as i64)
+}
+
 /// The increase for one owner.
 #[derive(Default)]
 struct Share {

@@ -7,7 +7,7 @@ use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::FitAlternative;
-use crate::inventory::{Key, Orphaned};
+use crate::inventory::{Key, Orphaned, Resource};
 use crate::languages::cel::{CelType, CelValue};
 use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH, Period, Status, measured_month};
 use crate::source::{Date, civil_from_days, days_in_month};
@@ -69,7 +69,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             cost: MONEY.holds(), "Cost of all machines or pods of the resource, for the period in `bill.per`." => |asking, id| money(asking, id, MoneySum::Cost);
             per: CelType::Text, "Period of `bill.cost` and `saves`: month, run (if it ends by itself) or hour (if its duration is unknown)." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
-            most: CelType::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown." => |asking, id| most(asking.item(id));
+            most: CelType::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown. Infinite if nothing limits the number." => |asking, id| most(asking, id);
             cost_if: COST_SCENARIOS.holds(), "`bill.cost`, bought another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, MoneySum::Monthly);
             in_sum: MONEY.holds(), "Part of the combined monthly total, in which each dollar counts once: for a pod, the cost that no \
@@ -149,6 +149,7 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
             became_known: MONEY.holds(), "Combined monthly cost that is known now and was unknown before. It may or may not be new cost." => |asking, id| money(asking, id, MoneySum::BecameKnown);
             rented_before: MONEY.holds(), "Monthly cost of all machines before the change." => |asking, id| money(asking, id, MoneySum::RentedBefore);
             accelerators: CelType::Double, "Accelerators that the change adds, each counted once: of machines, and of pods on no machine of the files." => |asking, _| change::all_accelerators(asking);
+            unlimited: CelType::Integer, "Number of resources without a limit on their number that the change adds, or whose limit it removes." => |asking, _| change::without_limit(asking);
             resources: CelType::list(CHANGED.holds()), "List of the added, removed, moved and changed resources." => |asking, _| change::resources(asking);
             requested_before: MONEY.holds(), "Monthly cost of all requested accelerators before the change." => |asking, id| money(asking, id, MoneySum::RequestedBefore);
         },
@@ -300,11 +301,15 @@ fn break_even(item: Option<&BillItem>) -> CelValue {
     }
 }
 
-/// Returns the maximum monthly cost.
-fn most(item: Option<&BillItem>) -> CelValue {
-    let Some((item, amount)) = item.map(BillItem::listed).and_then(|item| Some((item, item.amount?))) else {
+/// Returns the maximum monthly cost. Without a limit on the number, it exceeds every amount.
+fn most(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let item = asking.item(id).map(BillItem::listed);
+    let Some((item, amount)) = item.and_then(|item| Some((item, item.amount?))) else {
         return unknown_price("no price is known");
     };
+    if asking.world.inventory.resources.get(id as usize).is_some_and(Resource::is_unlimited) {
+        return CelValue::Double(f64::INFINITY);
+    }
     let hours = if item.per == Period::Hour { HOURS_PER_MONTH } else { 1.0 };
     CelValue::Double(amount.ceiling.times(hours).usd())
 }

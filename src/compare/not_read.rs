@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::state::{Touched, TreeState};
-use super::unexplained::is_harmless;
+use super::unexplained::{chart_around, is_harmless};
 use crate::analysis::Analysis;
 use crate::front_ends::files;
 use crate::inventory::{Resource, RunKind, UnjudgedStatus};
@@ -50,9 +50,9 @@ impl<'s> ReadFiles<'s> {
             return true;
         }
         let Ok(bytes) = self.state.sources.tree().read(path) else { return true };
-        let text = String::from_utf8_lossy(&bytes);
-        let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|ending| path.ends_with(ending));
-        let was_opened = is_yaml && self.state.sources.has(path) && !kubernetes::is_encrypted(&text);
-        was_opened || kubernetes::knows_all_objects(&text)
+        if self.state.sources.has(path) && chart_around(self.state, path).is_some() {
+            return true;
+        }
+        kubernetes::knows_all_objects(&String::from_utf8_lossy(&bytes))
     }
 }

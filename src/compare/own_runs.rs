@@ -4,8 +4,7 @@ use regex::Regex;
 
 use super::state::{Touched, TreeState};
 use super::unexplained::is_harmless;
-use crate::config;
-use crate::source::{file_name, static_regex};
+use crate::source::static_regex;
 
 /// Keys and words that decide whether a step runs, and whether its result counts.
 const DECIDING: [&str; 16] = [
@@ -29,7 +28,7 @@ const DECIDING: [&str; 16] = [
 
 /// Returns a note for each changed file whose run of gpulint is gone or different.
 pub(super) fn changed_runs(base: &TreeState, head: &TreeState, touched: &Touched) -> Vec<String> {
-    let files = touched.files.iter().filter(|path| !is_harmless(path) && file_name(path) != config::FILE_NAME);
+    let files = touched.files.iter().filter(|path| !is_harmless(path));
     let text = |state: &TreeState, path: &str| {
         let bytes = state.sources.tree().read(path).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()

@@ -1,13 +1,11 @@
-//! Lists limits that a change removes or relaxes: quotas, queues and pools of the files, settings of gpulint, and the
-//! runs of gpulint itself.
+//! Lists limits that a change removes or relaxes: quotas, queues and pools of the files, and runs of gpulint.
 
 use std::collections::BTreeMap;
 
 use super::own_runs::changed_runs;
 use super::state::{Touched, TreeState};
-use crate::config::{self, Config};
 use crate::kubernetes::{self, ObjectLimit};
-use crate::source::{Span, file_name};
+use crate::source::Span;
 
 /// Returns a note for each limit that is gone or higher in the later state, whichever of the changed files has it.
 /// `show` makes a place of a state readable: its path and line.
@@ -17,8 +15,7 @@ pub(crate) fn removed_limits(
     touched: &Touched,
     show: impl Fn(&TreeState, Span) -> String,
 ) -> Vec<String> {
-    let mut notes = removed_settings(base, head, touched, &show);
-    notes.extend(changed_runs(base, head, touched));
+    let mut notes = changed_runs(base, head, touched);
     let is_manifest = |path: &&String| [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending));
     let files: Vec<&String> = touched.files.iter().filter(is_manifest).collect();
     let (before, after) = (limits(base, &files), limits(head, &files));
@@ -60,26 +57,4 @@ fn limits(state: &TreeState, files: &[&String]) -> BTreeMap<String, Vec<ObjectLi
     }
     found.values_mut().for_each(|limits| limits.sort_by(|a, b| a.most.total_cmp(&b.most)));
     found
-}
-
-/// Returns a note for each setting that a changed settings file relaxes.
-fn removed_settings(
-    base: &TreeState,
-    head: &TreeState,
-    touched: &Touched,
-    show: &impl Fn(&TreeState, Span) -> String,
-) -> Vec<String> {
-    let load = |state: &TreeState, path: &str| match state.sources.tree().read(path) {
-        Ok(_) => config::load(state.sources, path, env!("CARGO_PKG_VERSION")).0,
-        Err(_) => Config::default(),
-    };
-    let files = touched.files.iter().filter(|path| file_name(path) == config::FILE_NAME);
-    let relaxed = files.flat_map(|path| {
-        let settings = config::relaxed(&load(base, path), &load(head, path));
-        settings.into_iter().map(move |it| {
-            let place = it.span.map_or_else(|| format!("`{path}`"), |span| show(head, span));
-            format!("the change relaxes a limit: {}, {place}", it.what)
-        })
-    });
-    relaxed.collect()
 }

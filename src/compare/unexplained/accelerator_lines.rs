@@ -33,7 +33,7 @@ pub(super) fn is_of_chart(head: &TreeState, path: &str) -> bool {
 }
 
 /// Returns the directory of the chart that contains a path.
-pub(super) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
+pub(in crate::compare) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }

@@ -29,6 +29,7 @@ use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Unjudged;
 use crate::source::{Span, parent};
+pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;

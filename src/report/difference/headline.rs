@@ -10,8 +10,8 @@ use crate::decide::Verdict;
 use crate::inventory::{BillingRole, CountedAs, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
 use crate::report::views::cost_line::{in_words, marked};
-use crate::report::views::excluded;
 use crate::report::views::money::{mark, while_running};
+use crate::report::views::{excluded, judged};
 
 /// The maximum number of words of the money in the headline; title and verdict come on top.
 const MOST_WORDS: usize = 13;
@@ -47,6 +47,13 @@ impl Headline {
                     rows.insert(0, stays);
                     moves
                 }
+            }
+        };
+        let money = match hidden(it) {
+            None => money,
+            Some(hidden) => {
+                rows.insert(0, format!("without the hidden growth: {money}"));
+                hidden
             }
         };
         Headline { money, rows, findings: findings(it), open: open(it) }
@@ -320,11 +327,20 @@ fn findings(it: &Difference) -> Vec<String> {
     .collect()
 }
 
+/// Returns text such as `the growth of 2 files is hidden`. The total without it is no answer.
+fn hidden(it: &Difference) -> Option<String> {
+    match it.after.inventory.unjudged.iter().filter(|it| judged::is_hidden(it)).count() {
+        0 => None,
+        1 => Some("the growth of 1 file is hidden".to_owned()),
+        n => Some(format!("the growth of {n} files is hidden")),
+    }
+}
+
 fn open(it: &Difference) -> Option<String> {
     let files =
         |all: &mut dyn Iterator<Item = &Unjudged>| all.map(|it| it.path.as_str()).collect::<BTreeSet<_>>().len();
     let all = &it.after.inventory.unjudged;
-    let open = files(&mut all.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore));
+    let open = files(&mut all.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore && !judged::is_hidden(it)));
     let before = files(&mut all.iter().filter(|it| it.standing == UnjudgedStatus::AsBefore));
     let said = |n: usize| if n == 1 { "1 file not evaluated".to_owned() } else { format!("{n} files not evaluated") };
     match (open, before) {

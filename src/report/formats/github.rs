@@ -46,9 +46,10 @@ pub(in crate::report) fn check(report: &Report) -> String {
     for it in judged::listed(report).iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).take(MOST_UNJUDGED) {
         let line = judged::line(report, it).map(|line| format!(",line={line}")).unwrap_or_default();
         let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
-        let message = shortened(&format!("not evaluated: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
+        let heading = judged::heading(it);
+        let message = shortened(&format!("{heading}: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);
         let file = property(&report.paths.show(&it.path));
-        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A not evaluated::{}", data(&message));
+        let _ = writeln!(commands, "::warning file={file}{line},title=gpulint%3A {heading}::{}", data(&message));
     }
     let _ = writeln!(commands, "{}", text::headline(report));
     commands

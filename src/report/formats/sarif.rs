@@ -48,7 +48,8 @@ pub(in crate::report) fn check(report: &Report) -> String {
         json!({"level": "note", "message": {"text": text}, "descriptor": {"id": "not-read"}})
     });
     let unjudged = judged::listed(report).into_iter().map(|it| {
-        let text = format!("{}: not evaluated: {}", one_line(&judged::place(report, it)), one_line(&it.reason));
+        let text =
+            format!("{}: {}: {}", one_line(&judged::place(report, it)), judged::heading(it), one_line(&it.reason));
         json!({"level": "warning", "message": {"text": shortened(&text, 4_000)}, "descriptor": {"id": "not-judged"}})
     });
     let unknown = report.undetermined.iter().map(|it| undetermined(report, it));

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::markup::{self, Markdown, markdown};
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{CommentLimits, Report};
@@ -34,28 +35,56 @@ pub fn in_short(report: &Report) -> Option<String> {
         let (path, reason) = (one_line(&place(report, it)), one_line(&it.reason));
         format!("{}: {}", shortened(&path, 120), shortened(&reason, 160))
     });
-    let mut text = format!("not evaluated{as_before}: {}", named.collect::<Vec<_>>().join("; "));
+    let mut text = format!("{}{as_before}: {}", heading(first), named.collect::<Vec<_>>().join("; "));
     if all.len() > NAMED {
         let _ = write!(text, "; and {} more", all.len() - NAMED);
     }
     Some(text)
 }
 
+/// The entries by what reports say about them.
+struct EntryGroups<'a> {
+    /// Files whose growth another file hides.
+    hidden: Vec<&'a Unjudged>,
+    open: Vec<&'a Unjudged>,
+    as_before: Vec<&'a Unjudged>,
+}
+
+impl<'a> EntryGroups<'a> {
+    fn of(report: &Report<'a>) -> Self {
+        let (hidden, other): (Vec<&Unjudged>, Vec<_>) = listed(report).into_iter().partition(|it| is_hidden(it));
+        let (as_before, open) = other.into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
+        EntryGroups { hidden, open, as_before }
+    }
+}
+
+pub(in crate::report) fn is_hidden(it: &Unjudged) -> bool {
+    it.kind == SkipKind::HiddenGrowth
+}
+
+/// Returns the words before the reason of an entry.
+pub(in crate::report) fn heading(it: &Unjudged) -> &'static str {
+    if is_hidden(it) { "hidden growth" } else { "not evaluated" }
+}
+
 /// Returns only the number, for headings: `not evaluated: 3`.
 pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
-    let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
-        report.inventory.unjudged.iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
-    match (open.len(), as_before.len()) {
+    let groups = EntryGroups::of(report);
+    let hidden = Some(groups.hidden.len()).filter(|n| *n > 0).map(|n| format!("hidden growth: {n}"));
+    let open = match (groups.open.len(), groups.as_before.len()) {
         (0, 0) => None,
         (0, n) => Some(format!("not evaluated, as before the change: {n}")),
         (n, 0) => Some(format!("not evaluated: {n}")),
         (n, more) => Some(format!("not evaluated: {n}, and {more} as before the change")),
-    }
+    };
+    let parts: Vec<String> = hidden.into_iter().chain(open).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Writes one entry per line with its next step, for a terminal.
 pub(in crate::report) fn text(text: &mut String, report: &Report) {
-    let all = listed(report);
+    let mut all = listed(report);
+    all.sort_by_key(|it| !is_hidden(it));
     let Some(count) = in_numbers(report) else { return };
     let _ = writeln!(text, "{count}");
     for it in all.iter().take(LISTED) {
@@ -73,12 +102,13 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
 
 /// Writes the entries for a comment. Unchanged gaps are folded.
 pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: CommentLimits, with_details: bool) {
-    let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
-        listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
-    if !open.is_empty() {
-        markdown!(text, "#### Not evaluated: ", open.len(), "\n\n");
-        lines(text, report, &open);
-        text.push("\n");
+    let EntryGroups { hidden, open, as_before } = EntryGroups::of(report);
+    for (title, entries) in [("#### Hidden growth: ", hidden), ("#### Not evaluated: ", open)] {
+        if !entries.is_empty() {
+            markdown!(text, title, entries.len(), "\n\n");
+            lines(text, report, &entries);
+            text.push("\n");
+        }
     }
     if with_details && !as_before.is_empty() {
         room.open_fold(text, markup::figures(&format!("Not evaluated, as before the change: {}", as_before.len())));

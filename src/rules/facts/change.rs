@@ -113,14 +113,13 @@ pub(super) fn all_accelerators(asking: &FactContext<'_>) -> CelValue {
     CelValue::Double(sum)
 }
 
-/// Returns how many resources lost the limit on their number, or are new and have none.
-pub(super) fn without_limit(asking: &FactContext<'_>) -> CelValue {
-    let changes = asking.world.delta.iter().flat_map(|delta| &delta.changes);
-    let lost = changes.filter(|change| {
-        let is_unlimited = |it: Option<&Resource>| it.is_some_and(|it| it.is_added() && it.is_unlimited());
-        is_unlimited(now(asking, change)) && !is_unlimited(was(asking, change))
-    });
-    CelValue::Integer(lost.count() as i64)
+/// Returns the maximum monthly cost that the change adds.
+pub(super) fn most_more(asking: &FactContext<'_>) -> CelValue {
+    let Some(delta) = asking.world.delta else { return CelValue::Absent };
+    let is_unlimited = |it: Option<&Resource>| it.is_some_and(|it| it.is_added() && it.is_unlimited());
+    let loses_limit = |it: &ResourceCostChange| is_unlimited(now(asking, it)) && !is_unlimited(was(asking, it));
+    let most = delta.combined.difference.ceiling.usd();
+    CelValue::Double(if delta.changes.iter().any(loses_limit) { f64::INFINITY } else { most })
 }
 
 /// The increase for one owner.

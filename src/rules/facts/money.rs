@@ -149,7 +149,7 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
             became_known: MONEY.holds(), "Combined monthly cost that is known now and was unknown before. It may or may not be new cost." => |asking, id| money(asking, id, MoneySum::BecameKnown);
             rented_before: MONEY.holds(), "Monthly cost of all machines before the change." => |asking, id| money(asking, id, MoneySum::RentedBefore);
             accelerators: CelType::Double, "Accelerators that the change adds, each counted once: of machines, and of pods on no machine of the files." => |asking, _| change::all_accelerators(asking);
-            unlimited: CelType::Integer, "Number of resources without a limit on their number that the change adds, or whose limit it removes." => |asking, _| change::without_limit(asking);
+            most: CelType::Double, "Maximum monthly cost that the change adds. Infinite if it adds a resource without a maximum number, or removes a maximum." => |asking, _| change::most_more(asking);
             resources: CelType::list(CHANGED.holds()), "List of the added, removed, moved and changed resources." => |asking, _| change::resources(asking);
             requested_before: MONEY.holds(), "Monthly cost of all requested accelerators before the change." => |asking, id| money(asking, id, MoneySum::RequestedBefore);
         },

@@ -1,11 +1,14 @@
 //! `gpulint diff`: what a change does to cost and to findings.
 
-use std::collections::BTreeSet;
+mod notes;
+
 use std::fs;
 use std::path::Path;
 
+use notes::Remarks;
+
 use crate::Analysis;
-use crate::catalog::{Currency, Money};
+use crate::catalog::Currency;
 use crate::cli::args::Diff;
 use crate::cli::io::git::Base;
 use crate::cli::io::{output, place};
@@ -17,11 +20,10 @@ use crate::cli::session::{Session, demand};
 use crate::cli::{ExitStatus, Failure};
 use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
-use crate::measured::{paid, row};
-use crate::pricing::{Delta, PricingSettings};
+use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, EntryDetail, Format, Report, Saved};
 use crate::rules::{Earlier, Finding, RuleContext};
-use crate::source::{SourceFiles, file_name};
+use crate::source::SourceFiles;
 
 /// The next step outside a git repository.
 const WITHOUT_GIT: &str = "pass the state before the change with --base-dir DIR or --base-file FILE";
@@ -69,7 +71,7 @@ fn diff(arguments: &Diff) -> Result<ExitStatus, Failure> {
     let (mut head, staged) = later(arguments)?;
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
-    notes.extend(measured_otherwise(&head, &touched));
+    notes.extend(notes::measured_otherwise(&head, &touched));
     let outcome = compared(arguments, (&base, &head), staged.as_ref(), &touched, notes);
     // Freeing both states takes long, so another thread does it.
     rayon::spawn(move || drop((base, head)));
@@ -95,31 +97,18 @@ fn compared(
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
     notes.extend(note_hidden_growth((base, &before), (head, &mut after), touched));
-    notes.extend(settings_in_change(base, head, touched));
-    let not_read = compare::not_read((&base_state, &before), (&head_state, &after), touched);
-    let not_read = not_read.iter().filter(|path| !head.rests_on(path)).map(|path| head.scope.paths.show(path));
-    let not_read = not_read.collect();
+    let mut remarks = Remarks::of_files((base, &before), (head, &after), touched, notes);
     let (before, earlier) = decided(base, before, &gate);
     let (mut after, mut later) = decided(head, after, &gate);
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
-    notes.extend(removed_suppressions(base, &reconsidered));
+    remarks.notes.extend(notes::removed_suppressions(base, &reconsidered));
     // A hook runs at each commit, so the note waits for the pull request.
-    notes.extend(no_limit_on_growth(head, &change).filter(|_| !arguments.staged));
-    let removed_limits = compare::removed_limits(&base_state, &head_state, touched, |state, span| {
-        let at = head.scope.paths.locate(state.sources, span);
-        format!("{}:{}", at.path, at.line)
-    });
+    remarks.notes.extend(notes::no_limit_on_growth(head, &change).filter(|_| !arguments.staged));
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
-    let failed = write_difference(
-        arguments,
-        &gate,
-        (before_report, after_report),
-        reconsidered,
-        &compare::text_of,
-        Remarks { notes, removed_limits, not_read },
-    )?;
+    let failed =
+        write_difference(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, remarks)?;
     head.demand_whole_rules(&after)?;
     let outcome = match failed {
         true => ExitStatus::Failed,
@@ -147,15 +136,6 @@ fn note_hidden_growth(
     separate.limit()
 }
 
-/// Returns a note for each suppression that the change removes.
-fn removed_suppressions(base: &Session, reconsidered: &Reconsidered) -> BTreeSet<String> {
-    let removed = reconsidered.removed.iter().map(|(rules, span)| {
-        let at = base.scope.paths.locate(&base.sources, *span);
-        format!("the change removes a suppression: {rules} at {}:{}", at.path, at.line)
-    });
-    removed.collect()
-}
-
 /// Returns the state after the change. With --staged, this is the index.
 fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
     if !arguments.staged {
@@ -163,43 +143,6 @@ fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
     }
     let settings = Session::of_index(&arguments.input, &arguments.selection)?;
     base_revision::staged(&settings).map(|(head, staged)| (head, Some(staged)))
-}
-
-/// Returns a note if the change edits settings, rules or other files that decide the verdict.
-fn settings_in_change(base: &Session, head: &Session, touched: &Touched) -> Option<String> {
-    let is_measured = |path: &str| [row::FILE_NAME, paid::row::FILE_NAME].contains(&file_name(path));
-    let differs = |path: &&String| {
-        head.rests_on(path) && !is_measured(path) && base.sources.tree().read(path) != head.sources.tree().read(path)
-    };
-    let paths: Vec<String> = touched.files.iter().filter(differs).map(|path| head.scope.paths.show(path)).collect();
-    (!paths.is_empty()).then(|| format!("the change edits files that decide the verdict: {}", paths.join(", ")))
-}
-
-/// Returns a note if the change adds cost and no setting limits how much.
-fn no_limit_on_growth(head: &Session, change: &Delta) -> Option<String> {
-    let more = change.combined.difference;
-    let is_more = more.expected > Money::ZERO || more.ceiling > Money::ZERO || change.combined.becomes_unlimited();
-    let note = "no setting limits what a change may add: set `max_increase_usd` in `[rules.over-budget]`";
-    (is_more && !head.settings.rules.limits_growth()).then(|| note.to_owned())
-}
-
-/// Returns a note if the change edits measurements: it changes no machine, but findings of many.
-fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
-    let is_used = |path: &str| {
-        let used = head.settings.measured.files.iter().chain(&head.settings.measured.paid.files);
-        [row::FILE_NAME, paid::row::FILE_NAME].contains(&file_name(path))
-            || used.map(String::as_str).any(|it| it == path || it.ends_with(&format!(":/{path}")))
-    };
-    let path = touched.files.iter().find(|path| is_used(path))?;
-    Some(format!("the change edits usage metrics or a bill: {}", head.scope.paths.show(path)))
-}
-
-/// The remarks of a report about a comparison, besides its results.
-struct Remarks {
-    notes: Vec<String>,
-    removed_limits: Vec<String>,
-    /// The changed files that were not read, as paths for people.
-    not_read: Vec<String>,
 }
 
 /// Writes the comparison. Returns whether the change is blocked.

@@ -57,7 +57,7 @@ fn run(directory: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Returns the kinds of changes, and the notes.
+/// Returns the kinds of changes, and the notes about the base.
 fn changes(directory: &Path, base: &str) -> (Vec<String>, Vec<String>) {
     let (code, report, said) = run(directory, &["diff", "--base", base, "--format", "json"]);
     assert!(matches!(code, Some(0 | 1)), "{said}");
@@ -66,7 +66,9 @@ fn changes(directory: &Path, base: &str) -> (Vec<String>, Vec<String>) {
         let text = |it: &Value| key.map_or(it, |key| &it[key]).as_str().unwrap().to_owned();
         list.as_array().unwrap().iter().map(text).collect()
     };
-    (texts(&report["changes"], Some("change")), texts(&report["notes"], None))
+    let mut notes = texts(&report["notes"], None);
+    notes.retain(|note| !note.starts_with("no setting limits"));
+    (texts(&report["changes"], Some("change")), notes)
 }
 
 const NOTHING: Vec<String> = Vec::new();

@@ -1,9 +1,11 @@
 //! Evaluates parameters: their values, defaults and parameter files.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{DocLibrary, EvaluationState};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{FileId, Span};
@@ -90,11 +92,11 @@ pub(crate) fn given_by_bicep(
     file: FileId,
     text: &str,
     library: &dyn DocLibrary<AzureTemplate>,
-    steps: u64,
+    budget: &Rc<EvaluationBudget>,
 ) -> GivenByFile {
     let read = bicep::read(file, text);
     let template = Arc::new(read.template);
-    let state = EvaluationState::new(steps);
+    let state = EvaluationState::new(budget, template.span());
     let deployment = AzureDeployment::new(template.clone(), BTreeMap::new(), library, state);
     let values = template.parameters.iter().filter(|it| it.default.is_some());
     let values = values.filter_map(|it| Some((it.name.clone(), deployment.parameter(&it.name, template.span())?)));

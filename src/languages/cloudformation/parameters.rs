@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::languages::document::PART_BYTES;
 use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -17,7 +18,14 @@ impl StackInstance<'_> {
         let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
         let is_secret = declared.get("NoEcho").and_then(Node::flag).or_else(|| flag(declared)).unwrap_or(false);
         let value = match self.given.get(name).filter(|it| !it.is_null()).cloned().or(default) {
-            Some(value) => typed(value, kind),
+            Some(value) => {
+                let text =
+                    value.as_text().map_or(0, |it| it.len().saturating_add(it.matches(',').count() * PART_BYTES));
+                match self.state.pay_text(text, at) {
+                    Ok(()) => typed(value, kind),
+                    Err(unknown) => unknown,
+                }
+            }
             None => self.without_value(name, declared, at),
         };
         Some(value.marked(is_secret))

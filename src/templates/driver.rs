@@ -12,6 +12,7 @@ use crate::languages::document::{DocLibrary, DocResource, NestingProblem};
 use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::HclValue;
 use crate::source::{FileId, SourceFiles, Span, each, file_name, join, parent};
+use crate::terraform;
 
 use super::located::{beside, meant};
 use super::names::TypeNaming;
@@ -148,6 +149,7 @@ pub(super) fn read<L: TemplateLanguage>(
             };
             let (resources, problems) = language.evaluate(template, &settings, &shelf, &budget);
             spent.add(&budget);
+            spent.add_machines(resources.iter().filter(|it| terraform::may_rent(&language.names().of(it).is)).count());
             incomplete.add(settings.file.as_deref(), budget.exhausted().cloned());
             made.push(Deployed { settings, template, resources, problems, nested: shelf.taken.into_inner() });
         }

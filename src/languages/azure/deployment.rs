@@ -219,6 +219,9 @@ impl<'l> AzureDeployment<'l> {
     }
 
     pub(super) fn variable(&self, name: &str, at: Span) -> Option<HclValue> {
+        if let Err(unknown) = self.state.pay_search(self.template.variables.len(), at) {
+            return Some(unknown);
+        }
         let declared = self.template.variables.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let value = || self.value(&declared.value, &AzureNames::default());
         Some(self.once("variable", &declared.name, at, &value))

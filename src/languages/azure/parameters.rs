@@ -26,6 +26,9 @@ pub(crate) struct GivenByFile {
 impl AzureDeployment<'_> {
     /// Returns the value of a parameter; `None` if the template does not declare it.
     pub(super) fn parameter(&self, name: &str, at: Span) -> Option<HclValue> {
+        if let Err(unknown) = self.state.pay_search(self.template.parameters.len() + self.given.len(), at) {
+            return Some(unknown);
+        }
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
         let value = match (given, &declared.default) {

@@ -150,9 +150,8 @@ impl AzureDeployment<'_> {
 
     /// Returns the resources for a search; `None` if the budget is exhausted.
     pub(super) fn looked_through(&self, at: Span) -> Option<Rc<Vec<LoopedResource>>> {
-        const RESOURCES_PER_STEP: usize = 8;
         let placed = self.placed();
-        self.state.pay_steps((placed.len() / RESOURCES_PER_STEP) as u64, at).ok().map(|()| placed)
+        self.state.pay_search(placed.len(), at).ok().map(|()| placed)
     }
 
     /// Finds a resource by type and name, regardless of case.

@@ -185,6 +185,9 @@ impl<'l> StackInstance<'l> {
         };
         let inner = self.nested_stack(&entry, &found?)?;
         let all = inner.declared("Outputs");
+        if let Err(unknown) = self.state.pay_search(all.len(), at) {
+            return Some(unknown);
+        }
         let found = all.iter().find(|(entry, _)| &*entry.key == output);
         Some(match found.and_then(|(entry, names)| Some((entry.value.get("Value")?, names))) {
             Some((value, names)) => inner.value(value, names),

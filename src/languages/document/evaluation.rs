@@ -156,6 +156,12 @@ impl EvaluationState {
         self.shared.budget.spend_reading(bytes).map_err(|cause| HclValue::because(&cause, at))
     }
 
+    /// Pays for a search through declarations; returns its unknown result if the budget is exhausted.
+    pub(crate) fn pay_search(&self, declarations: usize, at: Span) -> Result<(), HclValue> {
+        const DECLARATIONS_PER_STEP: usize = 32;
+        self.pay_steps((declarations / DECLARATIONS_PER_STEP) as u64, at)
+    }
+
     /// Pays for work of another kind; returns its unknown result if the budget is exhausted.
     pub(crate) fn pay_steps(&self, steps: u64, at: Span) -> Result<(), HclValue> {
         self.shared.budget.spend(steps).map_err(|cause| HclValue::because(&cause, at))
@@ -179,7 +185,7 @@ impl EvaluationState {
     /// Pays for a resource with these properties; returns false if the budget is exhausted.
     pub(crate) fn pay_resource(&self, properties: &DocValue) -> bool {
         let budget = &self.shared.budget;
-        budget.exhausted().is_none() && budget.spend_memory(RESOURCE_BYTES + properties.nodes() * NODE_BYTES).is_ok()
+        !budget.is_over() && budget.spend_memory(RESOURCE_BYTES + properties.nodes() * NODE_BYTES).is_ok()
     }
 
     /// Returns the place of the expression that is being evaluated.

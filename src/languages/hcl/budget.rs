@@ -76,6 +76,11 @@ impl EvaluationBudget {
         self.most - self.steps.get()
     }
 
+    /// Returns true if no step is left, so that evaluation ends.
+    pub(crate) fn is_over(&self) -> bool {
+        self.steps.get() == 0
+    }
+
     /// Returns the approximate bytes of memory that were used.
     pub(crate) fn memory_spent(&self) -> u64 {
         self.most_memory - self.memory.get()
@@ -153,7 +158,8 @@ impl EvaluationBudget {
                 self.bytes.set(left);
                 self.spend_memory(bytes)
             }
-            None => Err(self.give_up(format!("the evaluation creates more than {} MiB of text", TEXT_BYTES >> 20))),
+            // Only this string is too long. Other values may need little text.
+            None => Err(self.refuse(format!("the evaluation creates more than {} MiB of text", TEXT_BYTES >> 20))),
         }
     }
 
@@ -169,6 +175,10 @@ impl EvaluationBudget {
 
     fn give_up(&self, why: String) -> Arc<Cause> {
         self.steps.set(0);
+        self.refuse(why)
+    }
+
+    fn refuse(&self, why: String) -> Arc<Cause> {
         self.exhausted.get_or_init(|| Arc::new(Cause::new(why, self.here.get()))).clone()
     }
 }

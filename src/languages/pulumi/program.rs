@@ -176,6 +176,10 @@ impl ProgramRun<'_> {
         let Some((name, rest)) = steps.split_first() else {
             return HclValue::refused("`${}` does not refer to a value", at);
         };
+        let count = |section: &str| self.program.root.get(section).map_or(0, |it| it.entries().len());
+        if let Err(unknown) = self.state.pay_search(count("resources") + count("variables") + steps.len(), at) {
+            return unknown;
+        }
         let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
         if let Some(entry) = resource {
             return self.of_resource(entry, rest, at);

@@ -136,25 +136,7 @@ pub(super) fn read<L: TemplateLanguage>(
     for it in language.deployments(input, &templates, &mut reading) {
         by_template.entry(it.template.clone()).or_default().push(it);
     }
-    let mut spent = SpentByDeployments::default();
-    let mut made = Vec::new();
-    for (path, template) in &templates {
-        let all = by_template.remove(path).unwrap_or_else(|| vec![DeploymentSettings::defaults(path)]);
-        let mut incomplete = IncompleteDeployments::default();
-        for settings in all {
-            let shelf = TemplateShelf::new(sources, &templates);
-            let Some(budget) = spent.next(sources.limits(), L::span(template)) else {
-                incomplete.add(settings.file.as_deref(), Some(nothing_left(L::span(template))));
-                continue;
-            };
-            let (resources, problems) = language.evaluate(template, &settings, &shelf, &budget);
-            spent.add(&budget);
-            spent.add_machines(resources.iter().filter(|it| terraform::may_rent(&language.names().of(it).is)).count());
-            incomplete.add(settings.file.as_deref(), budget.exhausted().cloned());
-            made.push(Deployed { settings, template, resources, problems, nested: shelf.taken.into_inner() });
-        }
-        reading.inventory.diagnostics.extend(incomplete.diagnostic());
-    }
+    let made = evaluate_all(&language, sources, &templates, by_template, &mut reading);
     let nested = nested_only(&made);
     let stands_alone = |it: &Deployed<'_, L>| !nested.contains(&it.settings.template);
     let problems: BTreeSet<NestingProblem> =
@@ -173,6 +155,36 @@ pub(super) fn read<L: TemplateLanguage>(
         reading.inventory.runs.push(run);
     }
     reading
+}
+
+/// Evaluates each template once for each of its deployments, within the budget of all.
+fn evaluate_all<'t, L: TemplateLanguage>(
+    language: &L,
+    sources: &SourceFiles,
+    templates: &'t TemplatesByPath<L::Template>,
+    mut by_template: BTreeMap<String, Vec<DeploymentSettings<L::Place>>>,
+    reading: &mut TemplateReading,
+) -> Vec<Deployed<'t, L>> {
+    let mut spent = SpentByDeployments::default();
+    let mut made = Vec::new();
+    for (path, template) in templates {
+        let all = by_template.remove(path).unwrap_or_else(|| vec![DeploymentSettings::defaults(path)]);
+        let mut incomplete = IncompleteDeployments::default();
+        for settings in all {
+            let shelf = TemplateShelf::new(sources, templates);
+            let Some(budget) = spent.next(sources.limits(), L::span(template)) else {
+                incomplete.add(settings.file.as_deref(), Some(nothing_left(L::span(template))));
+                continue;
+            };
+            let (resources, problems) = language.evaluate(template, &settings, &shelf, &budget);
+            spent.add(&budget);
+            spent.add_machines(resources.iter().filter(|it| terraform::may_rent(&language.names().of(it).is)).count());
+            incomplete.add(settings.file.as_deref(), budget.exhausted().cloned());
+            made.push(Deployed { settings, template, resources, problems, nested: shelf.taken.into_inner() });
+        }
+        reading.inventory.diagnostics.extend(incomplete.diagnostic());
+    }
+    made
 }
 
 /// An evaluated deployment.

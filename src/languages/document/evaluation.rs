@@ -102,7 +102,7 @@ impl EvaluationState {
         self.nested_for(MODULE_STEPS, prefix, document, at)
     }
 
-    /// Returns the state of a document of which a single value is used.
+    /// Returns the state of a document that provides a single value.
     pub(crate) fn imported(&self, document: Span, at: Span) -> Option<Self> {
         self.nested_for(IMPORT_STEPS, &self.prefix, document, at)
     }

@@ -47,17 +47,13 @@ pub(crate) fn pay_for_arguments(state: &EvaluationState, values: &[HclValue], at
     state.pay_reading(values.iter().map(longest).fold(0, usize::saturating_add), at)
 }
 
-/// Replaces each `old`, which is not empty; `Err` is the unknown value if the budget is exhausted.
-pub(crate) fn replaced(
-    state: &EvaluationState,
-    text: &str,
-    old: &str,
-    new: &str,
-    at: Span,
-) -> Result<String, HclValue> {
-    let count = text.matches(old).count();
-    state.pay_text(text.len().saturating_add(count.saturating_mul(new.len())), at)?;
-    Ok(text.replace(old, new))
+/// Replaces each `old`, which is not empty; returns an unknown value if the budget is exhausted.
+pub(crate) fn replaced(state: &EvaluationState, text: &str, old: &str, new: &str, at: Span) -> HclValue {
+    let bytes = text.len().saturating_add(text.matches(old).count().saturating_mul(new.len()));
+    match state.pay_text(bytes, at) {
+        Ok(()) => HclValue::text(text.replace(old, new), at),
+        Err(unknown) => unknown,
+    }
 }
 
 fn joined_parts(parts: &[HclValue], between: &str, at: Span) -> HclValue {

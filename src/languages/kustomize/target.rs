@@ -23,7 +23,7 @@ const DEEPEST: usize = 32;
 const MOST_OBJECTS: usize = 20_000;
 
 /// The cost of reading a base, and of merging its field specifications, which are compared with all known ones.
-const STEPS_OF_A_BASE: usize = 500;
+const STEPS_OF_A_BASE: usize = 2_000;
 const STEPS_OF_FIELDS: usize = 5_000;
 
 /// The objects of one kustomization and its bases.

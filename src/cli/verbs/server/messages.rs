@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Without a length, nobody knows where a message ends: the search for the next header skips it.
+    /// Without a length, the end of a message is unknown: the search for the next header skips the message.
     #[test]
     fn a_message_without_a_length_hides_no_other() {
         let input = format!("Content-Type: x\r\n\r\n{SOUND}{}{}", framed(SOUND), framed(SOUND));

@@ -15,31 +15,20 @@ pub(super) fn call_text(state: &EvaluationState, name: &str, arguments: &[HclVal
     let given = |place: usize| arguments.get(place).and_then(plain);
     let number = |place: usize| arguments.get(place)?.as_number()?.as_usize();
     match name {
-        "string" => Some(match &arguments.first()?.data {
-            HclData::Text(_) => arguments.first()?.clone(),
-            HclData::Bool(_) | HclData::Number(_) => shown(state, arguments.first()?.clone()),
-            _ => match as_json_text(state, arguments.first()?, at) {
-                Ok(text) => HclValue::text(text?, at),
-                Err(unknown) => unknown,
-            },
-        }),
+        "string" => as_string(state, arguments.first()?, at),
         "tolower" => text(given(0)?.to_lowercase()),
         "toupper" => text(given(0)?.to_uppercase()),
         "trim" => text(given(0)?.trim().to_owned()),
         "replace" => match given(1)? {
             "" => None,
-            old => match replaced(state, given(0)?, old, given(2)?, at) {
-                Ok(made) => text(made),
-                Err(unknown) => Some(unknown),
-            },
+            old => Some(replaced(state, given(0)?, old, given(2)?, at)),
         },
         "startswith" => Some(HclValue::bool(lower(given(0)?).starts_with(&lower(given(1)?)), at)),
         "endswith" => Some(HclValue::bool(lower(given(0)?).ends_with(&lower(given(1)?)), at)),
         "indexof" | "lastindexof" if !arguments.first().is_some_and(is_list) => {
             let (inside, what) = (lower(given(0)?), lower(given(1)?));
             let found = if name == "indexof" { inside.find(&what) } else { inside.rfind(&what) };
-            let place = found.and_then(|at| inside.get(..at)).map_or(-1, |before| before.encode_utf16().count() as i64);
-            Some(HclValue::number(HclNumber::integer(place), at))
+            Some(place_in(&inside, found, at))
         }
         "substring" => {
             let letters: Vec<char> = given(0)?.chars().collect();
@@ -66,6 +55,23 @@ pub(super) fn call_text(state: &EvaluationState, name: &str, arguments: &[HclVal
         },
         _ => None,
     }
+}
+
+fn as_string(state: &EvaluationState, value: &HclValue, at: Span) -> Made {
+    Some(match &value.data {
+        HclData::Text(_) => value.clone(),
+        HclData::Bool(_) | HclData::Number(_) => shown(state, value.clone()),
+        _ => match as_json_text(state, value, at) {
+            Ok(text) => HclValue::text(text?, at),
+            Err(unknown) => unknown,
+        },
+    })
+}
+
+/// Returns the number of characters before a place, or -1 without a place.
+fn place_in(text: &str, found: Option<usize>, at: Span) -> HclValue {
+    let before = found.and_then(|at| text.get(..at));
+    HclValue::number(HclNumber::integer(before.map_or(-1, |it| it.encode_utf16().count() as i64)), at)
 }
 
 /// The limit on padding: no real name is longer.

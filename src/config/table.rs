@@ -228,7 +228,7 @@ settings! {
     "paid.complete" SettingKind::Texts, Some("[]"), "providers whose machines are all defined in these files, such as [\"aws\"]; gpulint reports billed machines that no file defines";
     "bounds.file-mib" SettingKind::Number, Some("64"), "size of the largest file that gpulint reads, in MiB, up to 1024; reports list larger files";
     "bounds.nesting" SettingKind::Number, Some("200"), "deepest nesting of blocks and brackets that gpulint reads, up to 200; in YAML up to 128";
-    "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "maximum steps to evaluate one Terraform root; values that need more are unknown";
+    "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "maximum steps to evaluate one Terraform root or one deployment of a template; values that need more are unknown";
     "bounds.yaml-nodes" SettingKind::Number, Some("2000000"), "maximum number of values in a YAML document after its aliases are expanded";
     "bounds.seconds" SettingKind::Number, Some("600"), "seconds after which gpulint stops with exit code 2";
     "bounds.render-seconds" SettingKind::Number, Some("20"), "seconds that helm, kustomize or kubectl can take for one chart or kustomization";

@@ -1,12 +1,14 @@
 //! Front end for Azure Resource Manager templates and Bicep: finds them, their nested templates and the parameters of
 //! each deployment, and adds their resources to the inventory.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::azure::{
     AzureDeployment, AzureTemplate, GivenByFile, given_by_bicep, given_by_json, without_comments,
 };
-use crate::languages::document::{DocResource, EvaluationState};
+use crate::languages::document::{DocResource, EvaluationState, NestingProblem};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::yaml;
 use crate::source::{FileId, SourceFiles, Span, parent};
 
@@ -15,6 +17,7 @@ use super::located::{meant, parameter_files, parameters_of};
 use super::names::{AZURE, TypeNaming};
 use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
 use super::resources::ProviderResources;
+use super::shares::SpentByDeployments;
 
 /// The ending of Bicep parameter files.
 const PARAMETERS: &str = ".bicepparam";
@@ -26,7 +29,10 @@ const BICEP: &str = ".bicep";
 const MARK: &[u8] = b"eploymentParameters.json";
 
 #[derive(Default)]
-pub(super) struct AzureReader;
+pub(super) struct AzureReader {
+    /// The steps and the memory of evaluating parameter files.
+    spent: SpentByDeployments,
+}
 
 impl TemplateLanguage for AzureReader {
     type Template = AzureTemplate;
@@ -55,7 +61,9 @@ impl TemplateLanguage for AzureReader {
     ) -> Vec<DeploymentSettings<()>> {
         let mut all = Vec::new();
         for path in parameter_files(input, templates, Some(PARAMETERS), &[MARK]) {
-            let Some(given) = given(&TemplateShelf::new(input.sources, templates, path), path) else { continue };
+            let Some(given) = given(&TemplateShelf::new(input.sources, templates), path, &mut self.spent) else {
+                continue;
+            };
             let template = match &given.template {
                 Some(location) => meant(location, parent(path), templates),
                 None => parameters_of(path, &given.values, templates, |it| it.parameters().collect()),
@@ -73,9 +81,11 @@ impl TemplateLanguage for AzureReader {
         template: &Arc<AzureTemplate>,
         settings: &DeploymentSettings<()>,
         shelf: &TemplateShelf<'_, AzureTemplate>,
-    ) -> Vec<DocResource> {
-        let state = EvaluationState::new(shelf.sources.limits().evaluation_steps);
-        AzureDeployment::new(template.clone(), settings.values.clone(), shelf, state).resources()
+        budget: &Rc<EvaluationBudget>,
+    ) -> (Vec<DocResource>, Vec<NestingProblem>) {
+        let state = EvaluationState::new(budget, template.span());
+        let deployment = AzureDeployment::new(template.clone(), settings.values.clone(), shelf, state);
+        (deployment.resources(), deployment.problems())
     }
 
     fn providers(&self, _: &DeploymentSettings<()>, resources: Vec<DocResource>) -> Vec<ProviderResources> {
@@ -97,12 +107,15 @@ fn parse(sources: &SourceFiles, path: &str, file: FileId) -> Option<ParsedTempla
 }
 
 /// Parses a parameter file; `None` if it is another file.
-fn given(shelf: &TemplateShelf<'_, AzureTemplate>, path: &str) -> Option<GivenByFile> {
+fn given(shelf: &TemplateShelf<'_, AzureTemplate>, path: &str, spent: &mut SpentByDeployments) -> Option<GivenByFile> {
     let sources = shelf.sources;
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
     if path.ends_with(PARAMETERS) {
-        return Some(given_by_bicep(file, &text, shelf, sources.limits().evaluation_steps));
+        let budget = spent.next(sources.limits(), Span::new(file, 0, text.len()))?;
+        let given = given_by_bicep(file, &text, shelf, &budget);
+        spent.add(&budget);
+        return Some(given);
     }
     let (text, _) = without_comments(file, &text);
     let stream = yaml::read_within(file, &text, sources.limits());

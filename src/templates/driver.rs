@@ -3,18 +3,22 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{DeploymentRun, RunKind, UnsupportedFile};
-use crate::languages::document::{DocLibrary, DocResource};
+use crate::languages::document::{DocLibrary, DocResource, NestingProblem};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::HclValue;
 use crate::source::{FileId, SourceFiles, Span, each, file_name, join, parent};
+use crate::terraform;
 
 use super::located::{beside, meant};
 use super::names::TypeNaming;
 use super::reading::{ParameterValues, TemplateInput, TemplateOptions, TemplateReading, TemplatesByPath};
-use super::resources::ProviderResources;
+use super::resources::{DocumentPlace, ProviderResources};
+use super::shares::{IncompleteDeployments, SpentByDeployments, not_nested, nothing_left};
 
 /// The differences between the languages of templates.
 pub(super) trait TemplateLanguage: Default {
@@ -38,13 +42,14 @@ pub(super) trait TemplateLanguage: Default {
         reading: &mut TemplateReading,
     ) -> Vec<DeploymentSettings<Self::Place>>;
 
-    /// Returns the resources of a deployment.
+    /// Returns the resources of a deployment, and the nested templates that were not evaluated.
     fn evaluate(
         &self,
         template: &Arc<Self::Template>,
         settings: &DeploymentSettings<Self::Place>,
         shelf: &TemplateShelf<'_, Self::Template>,
-    ) -> Vec<DocResource>;
+        budget: &Rc<EvaluationBudget>,
+    ) -> (Vec<DocResource>, Vec<NestingProblem>);
 
     /// Returns the resources of each provider, with its settings.
     fn providers(
@@ -89,22 +94,20 @@ impl<P: Default> DeploymentSettings<P> {
 pub(super) struct TemplateShelf<'s, T> {
     pub(super) sources: &'s SourceFiles,
     templates: &'s TemplatesByPath<T>,
-    /// The outermost template. It must not deploy itself, because this would never end.
-    outermost: &'s str,
     /// Templates that were used.
     taken: RefCell<BTreeSet<String>>,
 }
 
 impl<'s, T> TemplateShelf<'s, T> {
-    pub(super) fn new(sources: &'s SourceFiles, templates: &'s TemplatesByPath<T>, outermost: &'s str) -> Self {
-        TemplateShelf { sources, templates, outermost, taken: RefCell::default() }
+    pub(super) fn new(sources: &'s SourceFiles, templates: &'s TemplatesByPath<T>) -> Self {
+        TemplateShelf { sources, templates, taken: RefCell::default() }
     }
 }
 
 impl<T> DocLibrary<T> for TemplateShelf<'_, T> {
     fn document(&self, location: &HclValue) -> Option<Arc<T>> {
         let folder = parent(&self.sources.path(location.span.file)).to_owned();
-        let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
+        let path = meant(location, &folder, self.templates)?;
         self.taken.borrow_mut().insert(path.to_owned());
         self.templates.get(path).cloned()
     }
@@ -133,31 +136,92 @@ pub(super) fn read<L: TemplateLanguage>(
     for it in language.deployments(input, &templates, &mut reading) {
         by_template.entry(it.template.clone()).or_default().push(it);
     }
-    let mut made = Vec::new();
-    for (path, template) in &templates {
-        let all = by_template.remove(path).unwrap_or_else(|| vec![DeploymentSettings::defaults(path)]);
-        for settings in all {
-            let shelf = TemplateShelf::new(sources, &templates, path);
-            let resources = language.evaluate(template, &settings, &shelf);
-            made.push((settings, template, resources, shelf.taken.into_inner()));
-        }
-    }
-    // A nested template is deployed with the parameters of its parent, and not by itself.
-    let nested: BTreeSet<String> = made.iter().flat_map(|(.., nested)| nested).cloned().collect();
-    for (settings, template, resources, inner) in made {
+    let made = evaluate_all(&language, sources, &templates, by_template, &mut reading);
+    let nested = nested_only(&made);
+    let stands_alone = |it: &Deployed<'_, L>| !nested.contains(&it.settings.template);
+    let problems: BTreeSet<NestingProblem> =
+        made.iter().filter(|it| stands_alone(it)).flat_map(|it| it.problems.iter().cloned()).collect();
+    reading.inventory.diagnostics.extend(problems.iter().map(not_nested));
+    let reported: BTreeSet<Span> = problems.into_iter().map(|it| it.at).collect();
+    for Deployed { settings, template, resources, nested: inner, .. } in made.into_iter().filter(stands_alone) {
         let path = &*settings.template;
-        if nested.contains(path) {
-            continue;
-        }
         let inputs = inner.iter().map(String::as_str).chain([path]).chain(settings.file.as_deref());
         let run = DeploymentRun::new(RunKind::Stack, parent(path), Some(&settings.variant)).reading(inputs);
         for of_provider in language.providers(&settings, resources) {
-            of_provider.add(language.names(), (&run.id, L::span(template)), options.adjust.as_deref(), &mut reading);
+            let place = DocumentPlace { run: &run.id, span: L::span(template), reported: &reported };
+            of_provider.add(language.names(), place, options.adjust.as_deref(), &mut reading);
         }
         reading.inventory.foreign.extend(language.unsupported(path, template));
         reading.inventory.runs.push(run);
     }
     reading
+}
+
+/// Evaluates each template once for each of its deployments, within the budget of all.
+fn evaluate_all<'t, L: TemplateLanguage>(
+    language: &L,
+    sources: &SourceFiles,
+    templates: &'t TemplatesByPath<L::Template>,
+    mut by_template: BTreeMap<String, Vec<DeploymentSettings<L::Place>>>,
+    reading: &mut TemplateReading,
+) -> Vec<Deployed<'t, L>> {
+    let mut spent = SpentByDeployments::default();
+    let mut made = Vec::new();
+    for (path, template) in templates {
+        let all = by_template.remove(path).unwrap_or_else(|| vec![DeploymentSettings::defaults(path)]);
+        let mut incomplete = IncompleteDeployments::default();
+        for settings in all {
+            let shelf = TemplateShelf::new(sources, templates);
+            let Some(budget) = spent.next(sources.limits(), L::span(template)) else {
+                incomplete.add(settings.file.as_deref(), Some(nothing_left(L::span(template))));
+                continue;
+            };
+            let (resources, problems) = language.evaluate(template, &settings, &shelf, &budget);
+            spent.add(&budget);
+            spent.add_machines(resources.iter().filter(|it| terraform::may_rent(&language.names().of(it).is)).count());
+            incomplete.add(settings.file.as_deref(), budget.exhausted().cloned());
+            made.push(Deployed { settings, template, resources, problems, nested: shelf.taken.into_inner() });
+        }
+        reading.inventory.diagnostics.extend(incomplete.diagnostic());
+    }
+    made
+}
+
+/// An evaluated deployment.
+struct Deployed<'t, L: TemplateLanguage> {
+    settings: DeploymentSettings<L::Place>,
+    template: &'t Arc<L::Template>,
+    resources: Vec<DocResource>,
+    problems: Vec<NestingProblem>,
+    /// The templates that it contains.
+    nested: BTreeSet<String>,
+}
+
+/// Returns the templates that are deployed with the parameters of their parent, and not by themselves. If templates
+/// contain each other in a ring, the first of them is deployed by itself, so that none is lost.
+fn nested_only<L: TemplateLanguage>(made: &[Deployed<'_, L>]) -> BTreeSet<String> {
+    let mut nested: BTreeSet<String> = made.iter().flat_map(|it| &it.nested).cloned().collect();
+    let mut inside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for it in made {
+        let of_template = inside.entry(&it.settings.template).or_default();
+        of_template.extend(it.nested.iter().map(String::as_str));
+    }
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let alone: Vec<&str> = inside.keys().copied().filter(|it| !nested.contains(*it)).collect();
+    let in_rings = inside.keys().copied().filter(|it| nested.contains(*it)).collect::<Vec<_>>();
+    for top in alone.into_iter().chain(in_rings) {
+        if reached.contains(top) {
+            continue;
+        }
+        nested.remove(top);
+        let mut open = vec![top];
+        while let Some(next) = open.pop() {
+            if reached.insert(next) {
+                open.extend(inside.get(next).into_iter().flatten());
+            }
+        }
+    }
+    nested
 }
 
 /// A file that belongs to the language.

@@ -15,6 +15,7 @@ mod names;
 mod pulumi;
 mod reading;
 mod resources;
+mod shares;
 mod write;
 
 pub use reading::{TemplateOptions, TemplateReading};

@@ -1,6 +1,6 @@
 //! Applies the resource definitions to the blocks of documents.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
@@ -26,12 +26,21 @@ pub(super) struct ProviderResources {
     pub(super) resources: Vec<DocResource>,
 }
 
+/// The place of the document that declares the resources.
+pub(super) struct DocumentPlace<'d> {
+    pub(super) run: &'d RunId,
+    /// The whole document.
+    pub(super) span: Span,
+    /// The places of nested documents with a message.
+    pub(super) reported: &'d BTreeSet<Span>,
+}
+
 impl ProviderResources {
-    /// Adds the machines and requests of the resources. `span` is the place of the whole document.
+    /// Adds the machines and requests of the resources.
     pub(super) fn add(
         &self,
         table: &dyn TypeNaming,
-        (run, span): (&RunId, Span),
+        DocumentPlace { run, span, reported }: DocumentPlace<'_>,
         adjust: Option<&dyn FactOverrides>,
         reading: &mut TemplateReading,
     ) {
@@ -40,7 +49,8 @@ impl ProviderResources {
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
         let on: Vec<_> = on.into_iter().map(|(_, block)| block).collect();
         let off: Vec<_> = off.into_iter().map(|(_, block)| block).collect();
-        reading.inventory.diagnostics.extend(on.iter().filter(|it| it.keyword == "module").map(not_at_hand));
+        let missing = on.iter().filter(|it| it.keyword == "module" && !reported.contains(&it.span));
+        reading.inventory.diagnostics.extend(missing.map(not_at_hand));
         let adjust = adjust.map(|adjust| (adjust, run));
         let mut found = terraform::resources((&on, &off), ReadBy::Template, adjust);
         let by_address: HashMap<&str, &DocResource> = self.resources.iter().map(|it| (&*it.address, it)).collect();

@@ -9,6 +9,7 @@ mod attacks;
 mod bases;
 mod bills;
 mod bills_out;
+mod bombs;
 mod book;
 mod broken_pages;
 mod changes;

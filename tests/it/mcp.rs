@@ -741,3 +741,21 @@ print(json.dumps([asyncio.run(run(mode)) for mode in ["legacy", "auto"]]))
         }
     }
 }
+
+/// A file that would need gigabytes becomes an entry of the answer.
+#[test]
+fn a_bomb_in_the_folder_is_reported_and_the_server_lives() {
+    let place = Place::new();
+    let mut bomb = "name: demo\nruntime: yaml\nvariables:\n  s0: aaaaaaaaaaaaaaaa\n".to_owned();
+    for number in 1..=26 {
+        let before = number - 1;
+        bomb += &format!("  s{number}: ${{s{before}}}${{s{before}}}\n");
+    }
+    bomb += "resources:\n  web:\n    type: aws:ec2:Instance\n    properties: {instanceType: g5.xlarge, tags: {x: \"${s26}\"}}\n";
+    place.write("Pulumi.yaml", &bomb);
+    let mut served = Served::start(place.path());
+    let told = served.report("check", json!({})).to_string();
+    assert!(told.contains("creates more than 64 MiB of text") && told.contains("g5.xlarge"), "{told}");
+    served.demand_alive("the bomb");
+    served.end();
+}

@@ -203,6 +203,11 @@ pub(in crate::cli) fn send(message: &str) -> io::Result<()> {
     writeln!(out, "{message}").and_then(|()| out.flush())
 }
 
+/// Sends a message whose protocol frames it. Fails if the client has gone.
+pub(in crate::cli) fn frame(write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>) -> io::Result<()> {
+    write(&mut io::stdout().lock())
+}
+
 /// Reports entries that were not evaluated next to output that does not list them, so that the output does not look
 /// complete.
 pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {

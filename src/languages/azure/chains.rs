@@ -19,7 +19,7 @@ impl AzureDeployment<'_> {
     }
 
     fn symbol(&self, symbol: &str, turn: Option<usize>) -> Option<LoopedResource> {
-        let placed = self.placed();
+        let placed = self.looked_through(self.state.here())?;
         let is_it = |it: &&LoopedResource| {
             it.declared.symbol.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(symbol))
                 && (turn.is_none() || it.turn.is_none() || it.turn == turn)
@@ -61,7 +61,7 @@ impl AzureDeployment<'_> {
 
     /// Returns the resource that an ID or a name refers to.
     pub(super) fn meant(&self, named: HclValue) -> Option<LoopedResource> {
-        let placed = self.placed();
+        let placed = self.looked_through(self.state.here())?;
         if let Some(computed) = named.cause().and_then(|it| it.computed_by.as_ref()) {
             return placed.iter().find(|it| it.address == computed.address).cloned();
         }

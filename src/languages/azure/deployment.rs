@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{
-    DocData, DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence,
+    DocData, DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, NestingProblem, Presence,
 };
 use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
@@ -52,10 +52,21 @@ impl<'l> AzureDeployment<'l> {
             match self.nested(it) {
                 Some(inner) => all.extend(inner.resources().into_iter().map(|it| it.within(&presence))),
                 None if matches!(it.declared.deployed, Some(NestedDeployment::AsPart(_))) => {}
-                None => all.push(self.resource(it, presence)),
+                None => {
+                    let resource = self.resource(it, presence);
+                    if !self.state.pay_resource(&resource.properties) {
+                        break;
+                    }
+                    all.push(resource);
+                }
             }
         }
         all
+    }
+
+    /// Returns the nested deployments that were not evaluated.
+    pub(crate) fn problems(&self) -> Vec<NestingProblem> {
+        self.state.problems()
     }
 
     fn resource(&self, placed: &LoopedResource, presence: Presence) -> DocResource {
@@ -128,13 +139,14 @@ impl<'l> AzureDeployment<'l> {
         if let Some(known) = self.nested.borrow().get(&placed.address) {
             return known.clone();
         }
-        let inner = self.state.nested(&format!("{}.", placed.address)).and_then(|state| {
-            let template = match deployed {
-                NestedDeployment::AsPart(_) => None,
-                NestedDeployment::Apart(template) => Some(template.clone()),
-                NestedDeployment::Elsewhere(place) => self.library.document(&self.value(place, &placed.names)),
-            };
-            Some(Rc::new(Self::new(template?, self.given_to(placed), self.library, state)))
+        let template = match deployed {
+            NestedDeployment::AsPart(_) => None,
+            NestedDeployment::Apart(template) => Some(template.clone()),
+            NestedDeployment::Elsewhere(place) => self.library.document(&self.value(place, &placed.names)),
+        };
+        let inner = template.and_then(|template| {
+            let state = self.state.nested(&format!("{}.", placed.address), template.span(), placed.declared.head)?;
+            Some(Rc::new(Self::new(template, self.given_to(placed), self.library, state)))
         });
         self.nested.borrow_mut().insert(placed.address.clone(), inner.clone());
         inner
@@ -190,9 +202,11 @@ impl<'l> AzureDeployment<'l> {
 
     /// Returns a variable of another file, or all of them as one object if no name is given.
     pub(super) fn imported(&self, location: &HclValue, name: &str, at: Span) -> HclValue {
-        let template = self.library.document(location);
-        let Some((template, state)) = template.zip(self.state.nested(&self.state.prefix)) else {
+        let Some(template) = self.library.document(location) else {
             return HclValue::unknown("the value comes from a file that is not in this repository", at);
+        };
+        let Some(state) = self.state.imported(template.span(), at) else {
+            return HclValue::unknown("gpulint does not evaluate the file that contains the value", at);
         };
         let names: Vec<Arc<str>> = template.variables.iter().map(|it| it.name.clone()).collect();
         let other = Self::new(template, BTreeMap::new(), self.library, state);
@@ -205,6 +219,9 @@ impl<'l> AzureDeployment<'l> {
     }
 
     pub(super) fn variable(&self, name: &str, at: Span) -> Option<HclValue> {
+        if let Err(unknown) = self.state.pay_search(self.template.variables.len(), at) {
+            return Some(unknown);
+        }
         let declared = self.template.variables.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let value = || self.value(&declared.value, &AzureNames::default());
         Some(self.once("variable", &declared.name, at, &value))

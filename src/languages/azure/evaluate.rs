@@ -53,8 +53,8 @@ impl AzureDeployment<'_> {
 
     pub(super) fn doc(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
         let at = expr.span;
-        if !self.state.spend(1) {
-            return DocValue::generated(HclValue::unknown("evaluating the deployment exceeds the step limit", at), at);
+        if let Err(unknown) = self.state.arrive(at) {
+            return DocValue::generated(unknown, at);
         }
         let made = self.state.deeper(|| self.evaluate_expr(expr, names));
         made.unwrap_or_else(|| {
@@ -77,7 +77,13 @@ impl AzureDeployment<'_> {
             }
             AzureKind::Loop(header, body) => self.looped(header, body, at, names),
             AzureKind::Call(name, arguments) if &**name == "if" => self.choice(arguments, at, names),
-            _ => DocValue::spread_out(self.computed_value(expr, names), at),
+            _ => {
+                let value = self.computed_value(expr, names);
+                match self.state.pay_members(&value, at) {
+                    Ok(()) => DocValue::spread_out(value, at),
+                    Err(unknown) => DocValue::generated(unknown, at),
+                }
+            }
         }
     }
 
@@ -103,6 +109,10 @@ impl AzureDeployment<'_> {
             if let AzureKind::Spread(inner) = &entry.value.kind {
                 match self.doc(inner, names).data {
                     DocData::Map(members, more) => {
+                        let compared = all.len().saturating_mul(members.len()) as u64;
+                        if let Err(unknown) = self.state.pay_steps(compared / 16, entry.value.span) {
+                            return (all, rest.or(unknown.cause().cloned()));
+                        }
                         all.retain(|(key, _)| !members.iter().any(|(other, _)| other == key));
                         all.extend(members);
                         rest = rest.or(more);
@@ -209,8 +219,9 @@ impl AzureDeployment<'_> {
         let at = expr.span;
         match &expr.kind {
             AzureKind::Filled(parts) => {
-                let parts: Vec<HclValue> = parts.iter().map(|part| functions::shown(self.value(part, names))).collect();
-                joined(&parts, "", at)
+                let parts: Vec<HclValue> =
+                    parts.iter().map(|part| functions::shown(&self.state, self.value(part, names))).collect();
+                joined(&self.state, &parts, "", at)
             }
             AzureKind::Name(name) => self.named(name, at, names),
             AzureKind::At(of, key, safe) => self.member(expr, of, key, *safe, names),
@@ -268,8 +279,8 @@ impl AzureDeployment<'_> {
         let AzureKind::Lambda(parameters, body) = &lambda.kind else {
             return HclValue::refused("this function takes a lambda function", lambda.span);
         };
-        if !self.state.spend(TURN) {
-            return HclValue::unknown("evaluating the deployment exceeds the step limit", lambda.span);
+        if let Err(unknown) = self.state.pay_steps(TURN, lambda.span) {
+            return unknown;
         }
         let mut inner = names.clone();
         parameters.iter().zip(arguments).for_each(|(name, value)| inner.bind(name, value.clone()));

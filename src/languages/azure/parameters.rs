@@ -1,9 +1,11 @@
 //! Evaluates parameters: their values, defaults and parameter files.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{DocLibrary, EvaluationState};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{FileId, Span};
@@ -24,6 +26,9 @@ pub(crate) struct GivenByFile {
 impl AzureDeployment<'_> {
     /// Returns the value of a parameter; `None` if the template does not declare it.
     pub(super) fn parameter(&self, name: &str, at: Span) -> Option<HclValue> {
+        if let Err(unknown) = self.state.pay_search(self.template.parameters.len() + self.given.len(), at) {
+            return Some(unknown);
+        }
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
         let value = match (given, &declared.default) {
@@ -90,11 +95,11 @@ pub(crate) fn given_by_bicep(
     file: FileId,
     text: &str,
     library: &dyn DocLibrary<AzureTemplate>,
-    steps: u64,
+    budget: &Rc<EvaluationBudget>,
 ) -> GivenByFile {
     let read = bicep::read(file, text);
     let template = Arc::new(read.template);
-    let state = EvaluationState::new(steps);
+    let state = EvaluationState::new(budget, template.span());
     let deployment = AzureDeployment::new(template.clone(), BTreeMap::new(), library, state);
     let values = template.parameters.iter().filter(|it| it.default.is_some());
     let values = values.filter_map(|it| Some((it.name.clone(), deployment.parameter(&it.name, template.span())?)));

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::hcl::value::HclValue;
+use crate::source::Span;
 
 use super::deployment::AzureDeployment;
 use super::evaluate::AzureNames;
@@ -26,6 +27,9 @@ pub(super) struct LoopedResource {
     /// The index of the loop iteration.
     pub(super) turn: Option<usize>,
 }
+
+/// The number of copies of a resource's name.
+const NAME_COPIES: usize = 3;
 
 /// The settings that apply to all nested resources.
 #[derive(Clone, Default)]
@@ -84,6 +88,9 @@ impl AzureDeployment<'_> {
         let mut conditions = around.conditions.clone();
         conditions.extend(declared.condition.clone());
         let name = self.name_of(declared, &around.names);
+        if self.state.pay_text(name.len().saturating_mul(NAME_COPIES), declared.head).is_err() {
+            return;
+        }
         let last: Arc<str> = name.rsplit('/').next().unwrap_or_default().into();
         let (shown, address): (Arc<str>, String) = match (&declared.symbol, turn) {
             (Some(symbol), Some(turn)) => (last, format!("{symbol}[{turn}]")),
@@ -129,7 +136,8 @@ impl AzureDeployment<'_> {
             Some(declared)
                 if declared.parent.as_ref().is_none_or(|it| !is_name(it, symbol)) && self.state.spend(20) =>
             {
-                self.name_of(declared, names).to_string()
+                let name = self.state.deeper(|| self.name_of(declared, names).to_string());
+                name.unwrap_or_else(|| "${…}".to_owned())
             }
             _ => "${…}".to_owned(),
         }
@@ -140,9 +148,15 @@ impl AzureDeployment<'_> {
         shape_of(&self.value(expr, names))
     }
 
+    /// Returns the resources for a search; `None` if the budget is exhausted.
+    pub(super) fn looked_through(&self, at: Span) -> Option<Rc<Vec<LoopedResource>>> {
+        let placed = self.placed();
+        self.state.pay_search(placed.len(), at).ok().map(|()| placed)
+    }
+
     /// Finds a resource by type and name, regardless of case.
     pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<LoopedResource> {
-        let placed = self.placed();
+        let placed = self.looked_through(self.state.here())?;
         let is_it =
             |it: &&LoopedResource| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
         placed.iter().find(is_it).cloned()

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
 use crate::languages::document::{EmptyLibrary, EvaluationState, Presence};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
 use crate::source::{Limits, MemoryTree, SourceFiles};
@@ -32,7 +34,7 @@ fn evaluated(path: &str, text: &str) -> Option<Json> {
         (template, stream.diagnostics.iter().map(|it| it.message.clone()).collect())
     };
     let outputs: Vec<String> = template.outputs.iter().map(|it| it.name.to_string()).collect();
-    let state = EvaluationState::new(Limits::DEFAULT.evaluation_steps);
+    let state = EvaluationState::new(&Rc::new(EvaluationBudget::for_tests(template.span())), template.span());
     let deployment = AzureDeployment::new(Arc::new(template), BTreeMap::new(), &EmptyLibrary, state);
     let resources = deployment.resources().into_iter().map(|it| {
         let there = match it.presence {

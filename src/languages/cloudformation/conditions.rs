@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::languages::document::pay_for_arguments;
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -17,13 +18,21 @@ impl StackInstance<'_> {
             return refused(format!("there is no condition `{name}`"));
         };
         let in_circle = || refused(format!("the condition `{name}` depends on itself"));
-        self.conditions.get(condition.key.clone(), in_circle, || self.truth(&condition.value, &LoopNames::default()))
+        let too_deep = || refused(format!("the condition `{name}` depends on too many others"));
+        let holds = || self.state.deeper(|| self.truth(&condition.value, &LoopNames::default()));
+        self.conditions.get(condition.key.clone(), in_circle, || holds().unwrap_or_else(too_deep))
     }
 
     /// Returns whether a condition expression holds.
     pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> ConditionResult {
         let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
-        let ([entry], true) = (node.entries(), self.state.spend(1)) else { return unknown("this is not a condition") };
+        if let Err(unknown) = self.state.arrive(node.span) {
+            return Err(unknown
+                .cause()
+                .cloned()
+                .unwrap_or_else(|| Arc::new(Cause::new("the budget is exhausted", node.span))));
+        }
+        let [entry] = node.entries() else { return unknown("this is not a condition") };
         let argument = &entry.value;
         let each = || argument.items().iter().map(|item| self.truth(item, names));
         match (&*entry.key, function(&entry.key)) {
@@ -35,7 +44,16 @@ impl StackInstance<'_> {
             (_, Some("And")) => all(each(), false),
             (_, Some("Or")) => all(each(), true),
             (_, Some("Equals")) => match argument.items() {
-                [one, other] => equal(&self.value(one, names), &self.value(other, names)),
+                [one, other] => {
+                    let values = [self.value(one, names), self.value(other, names)];
+                    let paid = pay_for_arguments(&self.state, &values, node.span);
+                    equal(&values[0], &values[1]).and_then(|holds| {
+                        match paid.as_ref().err().and_then(HclValue::cause) {
+                            Some(cause) => Err(cause.clone()),
+                            None => Ok(holds),
+                        }
+                    })
+                }
                 _ => unknown("`Fn::Equals` takes two values"),
             },
             _ => unknown("this is not a condition"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::document::{DocData, DocValue};
+use crate::languages::document::{DocData, DocValue, longest};
 use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::Span;
@@ -32,8 +32,14 @@ impl LoopNames {
         self.bound.iter().rev().find(|(bound, _)| &**bound == name).map(|(_, value)| value)
     }
 
+    /// Returns about the bytes of a key with the names of loops replaced.
+    fn filled_bytes(&self, key: &str) -> usize {
+        let names = key.matches('{').count();
+        self.bound.iter().map(|(_, value)| longest(value).saturating_mul(names)).fold(key.len(), usize::saturating_add)
+    }
+
     /// Returns a key with the names of loops replaced; `&{name}` keeps only characters that are allowed in names.
-    pub(super) fn filled(&self, key: &Arc<str>) -> Arc<str> {
+    fn filled(&self, key: &Arc<str>) -> Arc<str> {
         if self.bound.is_empty() || !key.contains("{") {
             return key.clone();
         }
@@ -62,12 +68,16 @@ impl StackInstance<'_> {
     }
 
     pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
-        if !self.state.spend(1) {
-            return DocValue::generated(
-                HclValue::unknown("evaluating the stack exceeds the step limit", node.span),
-                node.span,
-            );
+        if let Err(unknown) = self.state.arrive(node.span) {
+            return DocValue::generated(unknown, node.span);
         }
+        let made = self.state.deeper(|| self.evaluate_node(node, names));
+        made.unwrap_or_else(|| {
+            DocValue::generated(HclValue::unknown("the values nest too deeply", node.span), node.span)
+        })
+    }
+
+    fn evaluate_node(&self, node: &Node, names: &LoopNames) -> DocValue {
         match &node.data {
             NodeData::Scalar { text, plain } => scalar(node, text, *plain),
             NodeData::List(items) => {
@@ -79,6 +89,14 @@ impl StackInstance<'_> {
                 [only] if function(&only.key).is_some() => self.call(node, only, names),
                 entries => self.map(node, entries, names),
             },
+        }
+    }
+
+    /// Returns a key with the names of loops replaced; the key as it is if the budget is exhausted.
+    pub(super) fn filled(&self, key: &Arc<str>, at: Span, names: &LoopNames) -> Arc<str> {
+        match self.state.pay_text(names.filled_bytes(key), at) {
+            Ok(()) => names.filled(key),
+            Err(_) => key.clone(),
         }
     }
 
@@ -142,7 +160,7 @@ impl StackInstance<'_> {
 
     fn reference(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         match argument.text() {
-            Some(name) => self.named(&names.filled(name), at, names),
+            Some(name) => self.named(&self.filled(name, at, names), at, names),
             None => HclValue::refused("`Ref` takes a name", at),
         }
     }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use crate::languages::document::{as_json, joined};
+use crate::languages::document::{PART_BYTES, as_json_text, joined, pay_for_arguments};
 use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::{Span, to_base64};
@@ -41,15 +41,24 @@ impl StackInstance<'_> {
         if let Some(cause) = argument.cause() {
             return HclValue::because(cause, at);
         }
+        if let Err(unknown) = pay_for_arguments(&self.state, std::slice::from_ref(argument), at)
+            .and_then(|()| pay_for_arguments(&self.state, argument.items(), at))
+        {
+            return unknown;
+        }
         match (name, argument.items()) {
             ("Join", [between, list]) => match (between.as_text(), list.cause()) {
                 (_, Some(cause)) => HclValue::because(cause, at),
-                (Some(between), None) => joined(list.items(), &between, at),
+                (Some(between), None) => joined(&self.state, list.items(), &between, at),
                 (None, None) => unknown(between, at),
             },
             ("Select", [index, list]) => select(index, list, at),
             ("Split", [by, text]) => match (by.as_text(), text.as_text()) {
                 (Some(by), Some(text)) if !by.is_empty() => {
+                    let bytes = text.matches(&*by).count().saturating_mul(PART_BYTES).saturating_add(text.len());
+                    if let Err(unknown) = self.state.pay_text(bytes, at) {
+                        return unknown;
+                    }
                     let parts = text.split(&*by).map(|part| HclValue::text(part, at)).collect();
                     HclValue::tuple(parts, at).marked(argument.any_sensitive())
                 }
@@ -60,12 +69,16 @@ impl StackInstance<'_> {
                 None => HclValue::number(HclNumber::counted(argument.members()), at),
             },
             ("Base64", _) => match argument.as_text() {
-                Some(text) => HclValue::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
+                Some(text) => match self.state.pay_text(text.len() * 2, at) {
+                    Ok(()) => HclValue::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
+                    Err(unknown) => unknown,
+                },
                 None => unknown(argument, at),
             },
-            ("ToJsonString", _) => match as_json(argument) {
-                Some(json) => HclValue::text(json.to_string(), at).marked(argument.any_sensitive()),
-                None => unknown(argument, at),
+            ("ToJsonString", _) => match as_json_text(&self.state, argument, at) {
+                Ok(Some(json)) => HclValue::text(json, at).marked(argument.any_sensitive()),
+                Ok(None) => unknown(argument, at),
+                Err(unknown) => unknown,
             },
             ("Cidr", [block, count, ..]) => {
                 let bits = argument.items().get(2).and_then(HclValue::as_number).and_then(|it| it.as_i64());
@@ -79,11 +92,13 @@ impl StackInstance<'_> {
     fn get_attribute(&self, argument: &Node, at: Span, names: &LoopNames) -> HclValue {
         let (resource, attribute) = match (argument.items(), argument.text()) {
             ([resource, attribute], _) => {
-                let name = resource.text().map(|it| names.filled(it));
+                let name = resource.text().map(|it| self.filled(it, at, names));
                 (name, self.value(attribute, names).as_text().map(|it| it.into_owned()))
             }
             (_, Some(text)) => match text.split_once('.') {
-                Some((resource, attribute)) => (Some(names.filled(&resource.into())), Some(attribute.to_owned())),
+                Some((resource, attribute)) => {
+                    (Some(self.filled(&resource.into(), at, names)), Some(attribute.to_owned()))
+                }
                 None => (None, None),
             },
             _ => (None, None),
@@ -118,6 +133,9 @@ impl StackInstance<'_> {
         let Some(entry) = self.template.entry("Mappings", &map) else {
             return default.unwrap_or_else(|| HclValue::refused(format!("this template has no map `{map}`"), at));
         };
+        if let Err(unknown) = self.state.pay_steps((entry.value.entries().len() / 8) as u64, at) {
+            return unknown;
+        }
         let rows = matching(&entry.value, first);
         let cells = rows.iter().flat_map(|row| matching(row, second));
         let found: Vec<HclValue> = cells.take(MOST_CANDIDATES + 1).map(|cell| self.value(cell, names)).collect();

@@ -58,7 +58,10 @@ impl StackInstance<'_> {
     }
 
     fn turn(&self, body: &Node, names: &LoopNames, depth: usize) -> Vec<(NodeEntry, LoopNames)> {
-        let entries = body.entries().iter().map(|entry| NodeEntry { key: names.filled(&entry.key), ..entry.clone() });
+        let entries = body.entries().iter().map(|entry| {
+            let key = self.filled(&entry.key, entry.key_span, names);
+            NodeEntry { key, ..entry.clone() }
+        });
         let entries: Vec<NodeEntry> = entries.collect();
         self.unrolled(&entries, names, depth + 1)
     }

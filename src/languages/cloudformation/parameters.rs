@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::languages::document::PART_BYTES;
 use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -17,10 +18,21 @@ impl StackInstance<'_> {
         let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
         let is_secret = declared.get("NoEcho").and_then(Node::flag).or_else(|| flag(declared)).unwrap_or(false);
         let value = match self.given.get(name).filter(|it| !it.is_null()).cloned().or(default) {
-            Some(value) => typed(value, kind),
+            Some(value) => match self.pay_typed(&value, kind, at) {
+                Ok(()) => typed(value, kind),
+                Err(unknown) => unknown,
+            },
             None => self.without_value(name, declared, at),
         };
         Some(value.marked(is_secret))
+    }
+
+    /// Pays for the copy of a given string, and for its parts.
+    fn pay_typed(&self, value: &HclValue, kind: &str, at: Span) -> Result<(), HclValue> {
+        let text = value.as_text().unwrap_or_default();
+        self.state.pay_text(text.len(), at)?;
+        let parts = if is_list(kind) { memchr::memchr_iter(b',', text.as_bytes()).count() } else { 0 };
+        self.state.pay_text(parts.saturating_mul(PART_BYTES), at)
     }
 
     /// Returns an unknown value, with the allowed values as candidates if the template lists them.
@@ -46,14 +58,17 @@ fn typed(value: HclValue, kind: &str) -> HclValue {
     if value.is_unknown() {
         return value;
     }
-    let is_list = kind == "CommaDelimitedList" || kind.starts_with("List<");
     let Some(text) = value.as_text() else { return value };
     let meant = match HclNumber::parse(&text).filter(|_| kind == "Number") {
-        _ if is_list => split_list(&text, value.span),
+        _ if is_list(kind) => split_list(&text, value.span),
         Some(number) => HclValue::number(number, value.span),
         None => HclValue::text(&*text, value.span),
     };
     meant.marked(value.sensitive)
+}
+
+fn is_list(kind: &str) -> bool {
+    kind == "CommaDelimitedList" || kind.starts_with("List<")
 }
 
 /// Splits a list that is written as one string.

@@ -1,11 +1,13 @@
 //! Evaluates a template with its parameters: its resources, its outputs and its nested stacks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::document::{DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence};
+use crate::languages::document::{
+    DocLibrary, DocResource, DocValue, EvaluatedOnce, EvaluationState, NestingProblem, Presence,
+};
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -37,7 +39,12 @@ pub(crate) struct StackInstance<'l> {
     pub(super) state: EvaluationState,
     pub(super) conditions: EvaluatedOnce<Arc<str>, ConditionResult>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
+    looped: OnceCell<Rc<LoopedResources>>,
+    is_looping: Cell<bool>,
 }
+
+/// Resources by name, with the meaning of names.
+type LoopedResources = HashMap<Arc<str>, (NodeEntry, LoopNames)>;
 
 impl<'l> StackInstance<'l> {
     pub(crate) fn new(
@@ -47,8 +54,8 @@ impl<'l> StackInstance<'l> {
         library: &'l dyn DocLibrary<CloudTemplate>,
         state: EvaluationState,
     ) -> Self {
-        let (conditions, nested) = Default::default();
-        StackInstance { template, given, place, library, state, conditions, nested }
+        let (conditions, nested, looped, is_looping) = Default::default();
+        StackInstance { template, given, place, library, state, conditions, nested, looped, is_looping }
     }
 
     /// Returns the resources of this stack and of nested ones. A nested stack without an available template stays a
@@ -57,12 +64,20 @@ impl<'l> StackInstance<'l> {
         let mut all = Vec::new();
         for (entry, names) in self.declared("Resources") {
             let Some(found) = self.resource(&entry, &names) else { continue };
+            if !self.state.pay_resource(&found.properties) {
+                break;
+            }
             match self.nested_stack(&entry, &found) {
                 Some(inner) => all.extend(inner.resources().into_iter().map(|it| it.within(&found.presence))),
                 None => all.push(found),
             }
         }
         all
+    }
+
+    /// Returns the nested stacks that were not evaluated.
+    pub(crate) fn problems(&self) -> Vec<NestingProblem> {
+        self.state.problems()
     }
 
     pub(super) fn address(&self, name: &str) -> Arc<str> {
@@ -74,8 +89,25 @@ impl<'l> StackInstance<'l> {
         if let Some(entry) = self.template.entry("Resources", name) {
             return Some((entry.clone(), LoopNames::default()));
         }
+        self.looped_resources().get(name).cloned()
+    }
+
+    /// Returns the resources that loops create, by name. If two have the same name, the first one counts.
+    fn looped_resources(&self) -> Rc<LoopedResources> {
+        if let Some(known) = self.looped.get() {
+            return known.clone();
+        }
         let has_loops = self.template.section("Resources").iter().any(|it| it.key.starts_with("Fn::ForEach"));
-        has_loops.then(|| self.declared("Resources").into_iter().find(|(entry, _)| &*entry.key == name))?
+        // While the collections of the loops are evaluated, there are no resources of loops.
+        if !has_loops || self.is_looping.replace(true) {
+            return Rc::default();
+        }
+        let mut all = LoopedResources::new();
+        for (entry, names) in self.declared("Resources") {
+            all.entry(entry.key.clone()).or_insert((entry, names));
+        }
+        self.is_looping.set(false);
+        self.looped.get_or_init(|| Rc::new(all)).clone()
     }
 
     fn resource(&self, entry: &NodeEntry, names: &LoopNames) -> Option<DocResource> {
@@ -129,9 +161,10 @@ impl<'l> StackInstance<'l> {
         // Tools that upload templates record the path of the original.
         let asset = found.remarks.iter().find(|(key, _)| &**key == "aws:asset:path").map(|(_, path)| path);
         let location = asset.or_else(|| found.properties.get(location)).map(DocValue::value);
-        let state = self.state.nested(&format!("{}{}.", self.state.prefix, found.name));
-        let stack = state.zip(location).and_then(|(state, location)| {
+        let stack = location.and_then(|location| {
             let template = self.library.document(&location)?;
+            let prefix = format!("{}{}.", self.state.prefix, found.name);
+            let state = self.state.nested(&prefix, template.span(), entry.key_span)?;
             let parameters = found.properties.get("Parameters").map(DocValue::value);
             let given = parameters.as_ref().and_then(HclValue::entries);
             let given = given.map(|all| all.iter().map(|(name, value)| (name.clone(), value.clone())).collect());
@@ -152,6 +185,9 @@ impl<'l> StackInstance<'l> {
         };
         let inner = self.nested_stack(&entry, &found?)?;
         let all = inner.declared("Outputs");
+        if let Err(unknown) = self.state.pay_search(all.len(), at) {
+            return Some(unknown);
+        }
         let found = all.iter().find(|(entry, _)| &*entry.key == output);
         Some(match found.and_then(|(entry, names)| Some((entry.value.get("Value")?, names))) {
             Some((value, names)) => inner.value(value, names),

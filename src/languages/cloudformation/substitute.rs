@@ -22,14 +22,22 @@ impl StackInstance<'_> {
             Some(DocData::Map(entries, _)) => entries.iter().find(|(key, _)| &**key == name).map(|(_, it)| it.value()),
             _ => None,
         };
-        let parts = parts(text).into_iter().map(|part| match part {
+        let parts = parts(text);
+        let entries = match own {
+            Some(DocData::Map(entries, _)) => entries.len(),
+            _ => 0,
+        };
+        if let Err(unknown) = self.state.pay_steps((parts.len() * (1 + entries / 8)) as u64, at) {
+            return unknown;
+        }
+        let parts = parts.into_iter().map(|part| match part {
             TextPart::Text(text) => HclValue::text(text, at),
             TextPart::Name(name) => meaning(name).unwrap_or_else(|| match name.split_once('.') {
                 Some((resource, attribute)) if names.get(name).is_none() => self.attribute(resource, attribute, at),
                 _ => self.named(name, at, names),
             }),
         });
-        joined(&parts.collect::<Vec<_>>(), "", at)
+        joined(&self.state, &parts.collect::<Vec<_>>(), "", at)
     }
 }
 

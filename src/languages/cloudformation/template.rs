@@ -1,5 +1,8 @@
 //! Defines the sections of a template.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
@@ -19,7 +22,12 @@ pub(crate) struct CloudTemplate {
     root: Node,
     /// Whether files or programs may change the whole template: `AWS::Include`, or custom macros.
     pub(crate) has_macros: bool,
+    /// The place of each entry in its section, for sections whose entries are found by name.
+    places: HashMap<&'static str, HashMap<Arc<str>, usize>>,
 }
+
+/// The sections whose entries other parts of a template name.
+const NAMED: [&str; 4] = ["Parameters", "Mappings", "Conditions", "Resources"];
 
 impl CloudTemplate {
     /// Returns a document that has resources with AWS types; `None` if it is another document.
@@ -29,7 +37,7 @@ impl CloudTemplate {
         let has_type = |entry: &NodeEntry| entry.value.text_at("Type").is_some_and(|kind| of_aws(kind));
         let is_one = resources.iter().any(|entry| has_type(entry) || entry.key.starts_with("Fn::ForEach"));
         let is_one = is_one || root.get("AWSTemplateFormatVersion").is_some();
-        is_one.then(|| CloudTemplate { has_macros: has_macros(root), root: root.clone() })
+        is_one.then(|| CloudTemplate { has_macros: has_macros(root), places: places(root), root: root.clone() })
     }
 
     pub(super) fn section(&self, name: &str) -> &[NodeEntry] {
@@ -37,7 +45,10 @@ impl CloudTemplate {
     }
 
     pub(super) fn entry(&self, section: &str, name: &str) -> Option<&NodeEntry> {
-        self.root.get(section)?.entry(name)
+        match self.places.get(section) {
+            Some(places) => self.section(section).get(*places.get(name)?),
+            None => self.root.get(section)?.entry(name),
+        }
     }
 
     /// Returns the names of its parameters, with whether each has a default.
@@ -48,6 +59,19 @@ impl CloudTemplate {
     pub(crate) fn span(&self) -> Span {
         self.root.span
     }
+}
+
+/// Returns the places of named entries. If a name is written twice, the first entry counts.
+fn places(root: &Node) -> HashMap<&'static str, HashMap<Arc<str>, usize>> {
+    let of_section = |section: &'static str| {
+        let entries = root.get(section).map(Node::entries).unwrap_or_default();
+        let mut places = HashMap::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            places.entry(entry.key.clone()).or_insert(at);
+        }
+        (section, places)
+    };
+    NAMED.into_iter().map(of_section).collect()
 }
 
 /// Returns true if `Transform` names a macro that is not supported: `Transform: name`, a list of names, or objects

@@ -2,11 +2,13 @@
 //! --nocapture` prints one line of JSON for each resource. `tests/corpus/templates_of_aws.py` compares them.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
 use crate::languages::document::{EmptyLibrary, EvaluationState, Presence};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::languages::yaml;
 use crate::source::{Limits, MemoryTree, SourceFiles};
@@ -22,7 +24,10 @@ fn evaluated(path: &str, text: &str) -> Vec<Json> {
         return Vec::new();
     };
     let given = Default::default();
-    let (place, state) = (AccountAndRegion::default(), EvaluationState::new(Limits::DEFAULT.evaluation_steps));
+    let (place, state) = (
+        AccountAndRegion::default(),
+        EvaluationState::new(&Rc::new(EvaluationBudget::for_tests(template.span())), template.span()),
+    );
     let stack = StackInstance::new(Arc::new(template), given, place, &EmptyLibrary, state);
     let resources = stack.resources().into_iter().map(|it| {
         let there = match it.presence {

@@ -15,9 +15,9 @@ use crate::source::Span;
 
 #[cfg(test)]
 pub(crate) use evaluation::EmptyLibrary;
-pub(crate) use evaluation::{DocLibrary, EvaluatedOnce, EvaluationState};
-pub(crate) use json::as_json;
-pub(crate) use texts::joined;
+pub(crate) use evaluation::{DocLibrary, EvaluatedOnce, EvaluationState, NestingKind, NestingProblem};
+pub(crate) use json::as_json_text;
+pub(crate) use texts::{PART_BYTES, joined, longest, pay_for_arguments, replaced};
 
 /// A value with its place in the document.
 #[derive(Debug, Clone)]
@@ -122,6 +122,15 @@ impl DocValue {
         match &self.data {
             DocData::Map(entries, _) => entries.iter().find(|(key, _)| &**key == name).map(|(_, value)| value),
             _ => None,
+        }
+    }
+
+    /// Returns the number of values in it, including itself.
+    pub(crate) fn nodes(&self) -> usize {
+        match &self.data {
+            DocData::Map(entries, _) => 1 + entries.iter().map(|(_, value)| value.nodes()).sum::<usize>(),
+            DocData::List(items) => 1 + items.iter().map(DocValue::nodes).sum::<usize>(),
+            DocData::Value(value) => value.weight() as usize,
         }
     }
 

@@ -14,6 +14,7 @@
 //! hcl-rs refuses valid files, stops at the first error, needs 20 bytes for each byte and 96 s for an object of 100,000
 //! keys. Its evaluator has no unknown values, loses places and panics on `1 % 0`.
 
+pub(crate) mod budget;
 pub(crate) mod convert;
 pub(crate) mod number;
 pub(crate) mod syntax;

@@ -22,6 +22,10 @@ const DEEPEST: usize = 32;
 /// The limit on objects, above any real kustomization.
 const MOST_OBJECTS: usize = 20_000;
 
+/// The cost of reading a base, and of merging its field specifications, which are compared with all known ones.
+const STEPS_OF_A_BASE: usize = 2_000;
+const STEPS_OF_FIELDS: usize = 5_000;
+
 /// The objects of one kustomization and its bases.
 #[derive(Debug)]
 pub(super) struct AccumulatedTarget {
@@ -260,9 +264,13 @@ impl<'m> Maker<'m> {
             if base.is_component {
                 return Err(KustomizeError::refused("list a component under `components`, not here", entry.at));
             }
+            self.budget.spend(STEPS_OF_A_BASE)?;
             let inner = self.gather(&base, AccumulatedTarget::new()).map_err(|trouble| trouble.or_at(entry.at))?;
             gathered.resources.append_all(inner.resources.all)?;
-            Arc::make_mut(&mut gathered.fields).merge(&inner.fields);
+            if !Arc::ptr_eq(&gathered.fields, &inner.fields) {
+                self.budget.spend(STEPS_OF_FIELDS)?;
+                Arc::make_mut(&mut gathered.fields).merge(&inner.fields);
+            }
             return variables::merge(&mut gathered.variables, inner.variables);
         }
         let documents = self.documents(directory, entry)?;

@@ -1,11 +1,14 @@
 //! Evaluates YAML programs.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::document::{
-    DocData, DocResource, DocValue, EvaluatedOnce, EvaluationState, Presence, as_json, joined,
+    DocData, DocResource, DocValue, EvaluatedOnce, EvaluationState, PART_BYTES, Presence, as_json_text, joined,
+    longest, pay_for_arguments,
 };
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{HclNumber, HclValue, PathTarget};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
@@ -40,11 +43,12 @@ impl PulumiProgram {
     }
 
     /// Returns the resources of the program with the configuration of a stack.
-    pub(crate) fn resources(&self, stack: &PulumiStack, steps: u64) -> Vec<DocResource> {
-        let (state, known) = (EvaluationState::new(steps), EvaluatedOnce::default());
+    pub(crate) fn resources(&self, stack: &PulumiStack, budget: &Rc<EvaluationBudget>) -> Vec<DocResource> {
+        let (state, known) = (EvaluationState::new(budget, self.span()), EvaluatedOnce::default());
         let run = ProgramRun { program: self, stack, state, known };
         let declared = self.root.get("resources").map(Node::entries).unwrap_or_default();
-        declared.iter().filter_map(|entry| run.resource(entry)).collect()
+        let all = declared.iter().filter_map(|entry| run.resource(entry));
+        all.take_while(|it| run.state.pay_resource(&it.properties)).collect()
     }
 }
 
@@ -86,10 +90,11 @@ impl ProgramRun<'_> {
 
     fn doc(&self, node: &Node) -> DocValue {
         let at = node.span;
-        let made = if self.state.spend(1) { self.state.deeper(|| self.evaluate_node(node)) } else { None };
-        made.unwrap_or_else(|| {
-            DocValue::generated(HclValue::unknown("evaluating the program exceeds the step limit", at), at)
-        })
+        if let Err(unknown) = self.state.arrive(at) {
+            return DocValue::generated(unknown, at);
+        }
+        let made = self.state.deeper(|| self.evaluate_node(node));
+        made.unwrap_or_else(|| DocValue::generated(HclValue::unknown("the values nest too deeply", at), at))
     }
 
     fn evaluate_node(&self, node: &Node) -> DocValue {
@@ -99,13 +104,20 @@ impl ProgramRun<'_> {
             NodeData::Scalar { text, plain } => self.scalar(node, text, *plain),
             NodeData::List(items) => whole(DocData::List(items.iter().map(|it| self.doc(it)).collect())),
             NodeData::Map(entries) => match &**entries {
-                [only] if is_function(&only.key) => DocValue::spread_out(self.function(only), at),
+                [only] if is_function(&only.key) => self.spread_out(self.function(only), at),
                 entries => {
                     let members = entries.iter();
                     let members = members.map(|it| (it.key.clone(), self.doc(&it.value).named(it.key_span)));
                     whole(DocData::Map(members.collect(), None))
                 }
             },
+        }
+    }
+
+    fn spread_out(&self, value: HclValue, at: Span) -> DocValue {
+        match self.state.pay_members(&value, at) {
+            Ok(()) => DocValue::spread_out(value, at),
+            Err(unknown) => DocValue::generated(unknown, at),
         }
     }
 
@@ -120,7 +132,7 @@ impl ProgramRun<'_> {
             (_, Some(flag)) => HclValue::bool(flag, at),
             _ => match HclNumber::parse(text).filter(|_| plain) {
                 Some(number) => HclValue::number(number, at),
-                None if text.contains("${") => return DocValue::spread_out(self.filled(text, at), at),
+                None if text.contains("${") => return self.spread_out(self.filled(text, at), at),
                 None => HclValue::text(text.replace("$$", "$"), at),
             },
         };
@@ -153,7 +165,7 @@ impl ProgramRun<'_> {
         }
         match parts.as_slice() {
             [only] => only.clone(),
-            parts => joined(parts, "", at),
+            parts => joined(&self.state, parts, "", at),
         }
     }
 
@@ -164,6 +176,10 @@ impl ProgramRun<'_> {
         let Some((name, rest)) = steps.split_first() else {
             return HclValue::refused("`${}` does not refer to a value", at);
         };
+        let count = |section: &str| self.program.root.get(section).map_or(0, |it| it.entries().len());
+        if let Err(unknown) = self.state.pay_search(count("resources") + count("variables") + steps.len(), at) {
+            return unknown;
+        }
         let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
         if let Some(entry) = resource {
             return self.of_resource(entry, rest, at);
@@ -232,8 +248,13 @@ impl ProgramRun<'_> {
         if let Some(cause) = given.cause() {
             return HclValue::because(cause, at);
         }
+        let paid = pay_for_arguments(&self.state, std::slice::from_ref(&given), at)
+            .and_then(|()| pay_for_arguments(&self.state, given.items(), at));
+        if let Err(unknown) = paid.and_then(|()| self.pay_result(&name, &given, at)) {
+            return unknown;
+        }
         let made = match (name.as_str(), given.items()) {
-            ("join", [between, list]) => between.as_text().map(|it| joined(list.items(), &it, at)),
+            ("join", [between, list]) => between.as_text().map(|it| joined(&self.state, list.items(), &it, at)),
             ("select", [place, list]) => {
                 place.as_number().and_then(|it| it.as_usize()).and_then(|it| list.items().get(it)).cloned()
             }
@@ -242,7 +263,10 @@ impl ProgramRun<'_> {
                     HclValue::tuple(text.split(&*by).map(|part| HclValue::text(part, at)).collect(), at)
                 })
             }
-            ("tojson", _) => as_json(&given).map(|it| HclValue::text(it.to_string(), at)),
+            ("tojson", _) => match as_json_text(&self.state, &given, at) {
+                Ok(text) => text.map(|it| HclValue::text(it, at)),
+                Err(unknown) => return unknown,
+            },
             ("tobase64", _) => given.as_text().map(|it| HclValue::text(to_base64(it.as_bytes()), at)),
             ("frombase64", _) => {
                 let bytes = given.as_text().and_then(|it| from_base64(it.bytes()));
@@ -256,6 +280,19 @@ impl ProgramRun<'_> {
             Some(cause) => HclValue::because(cause, at),
             None => HclValue::refused(format!("the arguments of `fn::{name}` are invalid"), at),
         })
+    }
+
+    /// Pays for the strings that a function creates from its arguments.
+    fn pay_result(&self, name: &str, given: &HclValue, at: Span) -> Result<(), HclValue> {
+        match (name, given.items()) {
+            ("split", [by, text]) => {
+                let (by, text) = (by.as_text().unwrap_or_default(), text.as_text().unwrap_or_default());
+                let parts = if by.is_empty() { 0 } else { text.matches(&*by).count() };
+                self.state.pay_text(parts.saturating_mul(PART_BYTES).saturating_add(text.len()), at)
+            }
+            ("tobase64" | "frombase64", _) => self.state.pay_text(longest(given).saturating_mul(2), at),
+            _ => Ok(()),
+        }
     }
 }
 

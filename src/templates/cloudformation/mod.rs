@@ -5,11 +5,13 @@ mod assembly;
 mod files;
 mod given;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::UnsupportedFile;
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
-use crate::languages::document::{DocResource, EvaluationState};
+use crate::languages::document::{DocResource, EvaluationState, NestingProblem};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::table::MADE_BY_MACRO;
 use crate::source::{Span, join, parent};
 
@@ -74,10 +76,12 @@ impl TemplateLanguage for CloudFormationReader {
         template: &Arc<CloudTemplate>,
         settings: &DeploymentSettings<AccountAndRegion>,
         shelf: &TemplateShelf<'_, CloudTemplate>,
-    ) -> Vec<DocResource> {
-        let state = EvaluationState::new(shelf.sources.limits().evaluation_steps);
+        budget: &Rc<EvaluationBudget>,
+    ) -> (Vec<DocResource>, Vec<NestingProblem>) {
+        let state = EvaluationState::new(budget, template.span());
         let (values, place) = (settings.values.clone(), settings.place.clone());
-        StackInstance::new(template.clone(), values, place, shelf, state).resources()
+        let stack = StackInstance::new(template.clone(), values, place, shelf, state);
+        (stack.resources(), stack.problems())
     }
 
     fn providers(

@@ -6,9 +6,11 @@
 mod names;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::document::DocResource;
+use crate::languages::document::{DocResource, NestingProblem};
+use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::HclValue;
 use crate::languages::pulumi::{PulumiProgram, PulumiStack, state};
 use crate::languages::yaml::{self, Node};
@@ -68,14 +70,14 @@ impl TemplateLanguage for PulumiReader {
         &self,
         template: &Arc<PulumiSource>,
         settings: &DeploymentSettings<PulumiStack>,
-        shelf: &TemplateShelf<'_, PulumiSource>,
-    ) -> Vec<DocResource> {
-        match &**template {
-            PulumiSource::Program(program) => {
-                program.resources(&settings.place, shelf.sources.limits().evaluation_steps)
-            }
+        _: &TemplateShelf<'_, PulumiSource>,
+        budget: &Rc<EvaluationBudget>,
+    ) -> (Vec<DocResource>, Vec<NestingProblem>) {
+        let resources = match &**template {
+            PulumiSource::Program(program) => program.resources(&settings.place, budget),
             PulumiSource::Output { resources, .. } => resources.clone(),
-        }
+        };
+        (resources, Vec::new())
     }
 
     fn providers(

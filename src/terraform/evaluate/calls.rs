@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
+use crate::languages::hcl::budget::MODULE_STEPS;
 use crate::languages::hcl::syntax::BlockNode;
 use crate::languages::hcl::value::{Cause, HclValue, ProviderComputed};
 use crate::source::Span;
@@ -17,9 +18,6 @@ use super::{Instance, Repetition, RootEvaluator, Scope};
 const NOT_ON_DISK: &str = "module not downloaded: run `terraform init`, or name its directory with --modules-dir";
 /// The maximum depth of nested modules. Deeper nesting is probably a cycle.
 const MODULE_DEPTH: u32 = 50;
-
-/// The cost of finding the code of a call, which may have to be read.
-const MODULE_STEPS: u64 = 2_000;
 
 impl RootEvaluator<'_> {
     /// Returns a module call with its instances.

@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::terraform::code::outline;
 
 use super::operators::{binary, boolean, either, forget_candidates, unary};
-use super::{RootBudget, RootEvaluator, Scope, Variable};
+use super::{EvaluationBudget, RootEvaluator, Scope, Variable};
 
 impl RootEvaluator<'_> {
     /// Evaluates an expression. The position of the result is the place of the literal.
@@ -50,7 +50,7 @@ impl RootEvaluator<'_> {
                 let mut result = self.evaluate(first, scope);
                 for (operator, operand) in rest {
                     let operand = self.evaluate(operand, scope);
-                    if let Err(unknown) = self.spend(RootBudget::walking(&operand), span) {
+                    if let Err(unknown) = self.spend(EvaluationBudget::walking(&operand), span) {
                         return unknown;
                     }
                     result = binary(*operator, &result, &operand, span);
@@ -84,7 +84,7 @@ impl RootEvaluator<'_> {
         let common = match open(&yes) || open(&no) {
             // If one arm has no type, the other one keeps its type.
             true => Some(HclType::Any),
-            false => match self.spend(RootBudget::typing(&yes) + RootBudget::typing(&no), span) {
+            false => match self.spend(EvaluationBudget::typing(&yes) + EvaluationBudget::typing(&no), span) {
                 Ok(()) => HclType::common([HclType::of(&yes), HclType::of(&no)]),
                 Err(unknown) => return unknown,
             },

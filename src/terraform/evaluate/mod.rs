@@ -5,7 +5,6 @@
 //! value, the result is an unknown value with its cause. Evaluation never fails as a whole.
 
 mod blocks;
-mod budget;
 mod calls;
 mod data;
 mod dialect;
@@ -31,7 +30,7 @@ use crate::source::{SourceFiles, Span};
 
 use crate::languages::hcl::value::{Cause, HclValue};
 
-pub(super) use budget::RootBudget;
+pub(super) use crate::languages::hcl::budget::EvaluationBudget;
 pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};
 pub(super) use expression::set;
 pub(super) use instance::Instance;
@@ -53,7 +52,7 @@ pub(super) struct RootEvaluator<'r> {
     pub(super) assigned_to_any: Option<VariableAssignment>,
     pub(super) modules: super::code::modules::Modules,
     /// The budget, which several evaluators share if they read files for one root.
-    pub(super) budget: Rc<RootBudget>,
+    pub(super) budget: Rc<EvaluationBudget>,
     /// Compiled regular expressions; `None` for invalid ones.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
     pub(super) diagnostics: RefCell<RootDiagnostics>,
@@ -170,6 +169,7 @@ impl RootEvaluator<'_> {
 
     /// Counts steps; returns `Err` if the budget is exhausted.
     fn spend(&self, steps: u64, span: Span) -> Result<(), HclValue> {
+        self.budget.arrive(span);
         self.budget.spend(steps).map_err(|cause| HclValue::because(&cause, span))
     }
 }

@@ -10,7 +10,7 @@ use crate::languages::hcl::value::{HclData, HclValue};
 use crate::source::Span;
 
 use super::operators::one_of;
-use super::{Instance, Repetition, RootBudget, RootEvaluator, Scope};
+use super::{EvaluationBudget, Instance, Repetition, RootEvaluator, Scope};
 
 impl RootEvaluator<'_> {
     /// Evaluates `var.name`.
@@ -94,7 +94,7 @@ impl RootEvaluator<'_> {
         };
         let sensitive = self.flag(declared, "sensitive").unwrap_or(false);
         match value {
-            Some(value) => match self.spend(RootBudget::typing(&value), value.span) {
+            Some(value) => match self.spend(EvaluationBudget::typing(&value), value.span) {
                 Ok(()) => of.convert(&value).marked(sensitive),
                 Err(unknown) => unknown,
             },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::types::HclType;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
-use crate::terraform::evaluate::{RootBudget, element};
+use crate::terraform::evaluate::{EvaluationBudget, element};
 
 use super::{
     Arity, CallArguments, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, text, unified,
@@ -262,7 +262,7 @@ fn lookup(a: &CallArguments<'_>) -> FunctionResult {
         (Some(value), _, _) => Ok(value.clone()),
         (None, Some(cause), _) => Err(cause.clone().into()),
         (None, None, Some(default)) if matches!(map.data, HclData::Map(_)) => {
-            a.evaluator.budget.spend(RootBudget::typing(map))?;
+            a.evaluator.budget.spend(EvaluationBudget::typing(map))?;
             match HclType::of(map) {
                 HclType::Map(of) => Ok(of.convert(default)),
                 _ => Ok(default.clone()),

@@ -26,7 +26,7 @@ use crate::languages::hcl::types::HclType;
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{FileId, Span};
 
-use super::evaluate::{Dialect, RootBudget, RootEvaluator, Scope};
+use super::evaluate::{Dialect, EvaluationBudget, RootEvaluator, Scope};
 
 /// The reason why a function has no result.
 pub(super) enum FunctionFailure {
@@ -111,8 +111,8 @@ fn cost(name: &str, values: &[HclValue]) -> u64 {
     let of = |value: &HclValue| match name {
         _ if LIGHT.contains(&name) => 0,
         _ if SHALLOW.contains(&name) => value.members() as u64,
-        _ if TYPED.contains(&name) => RootBudget::typing(value),
-        _ => RootBudget::walking(value),
+        _ if TYPED.contains(&name) => EvaluationBudget::typing(value),
+        _ => EvaluationBudget::walking(value),
     };
     values.iter().map(of).sum()
 }

@@ -17,7 +17,7 @@ use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Instance, Reaches, RootBudget, RootEvaluator, Shadows, VariableAssignment};
+use crate::terraform::evaluate::{EvaluationBudget, Instance, Reaches, RootEvaluator, Shadows, VariableAssignment};
 
 /// A root after evaluation.
 #[derive(Debug, Clone, Default)]
@@ -144,7 +144,7 @@ pub(in crate::terraform) fn evaluate_with(
         workspace: variant.workspace.clone(),
         assignments: assignments.by_name,
         assigned_to_any: any.map(VariableAssignment::Given),
-        budget: Rc::new(RootBudget::new(anywhere, sources.limits().evaluation_steps, memory)),
+        budget: Rc::new(EvaluationBudget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
         dialect: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
+use crate::languages::hcl::budget::allowed_memory;
 use crate::source::{SourceFiles, noting};
 
 use super::options::TerraformOptions;
@@ -20,13 +21,12 @@ use crate::terraform::code::module::ModuleTool;
 /// The limit on rounds. After this many, only a chain of calls without instances is left, which is then read at once.
 const MOST_ROUNDS: usize = 20;
 
-/// The memory that all roots together may use. Each root may use this share of what the previous roots left.
-const MEMORY_BYTES: u64 = 1 << 30;
+/// Each root may use this share of the memory that the previous roots left.
 const PART: u64 = parallel::MOST_THREADS as u64;
 
 /// Returns the memory that one more root may use.
 pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
-    MEMORY_BYTES.saturating_sub(spent) / PART
+    allowed_memory(spent, PART)
 }
 
 /// The inputs of the evaluation.

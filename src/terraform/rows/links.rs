@@ -73,7 +73,7 @@ impl<'a> BlockIndex<'a> {
     }
 
     /// Returns the instances of the block with this address, which has no key.
-    pub(super) fn instances(&self, address: &str) -> &[&'a EvaluatedBlock] {
+    pub(in crate::terraform) fn instances(&self, address: &str) -> &[&'a EvaluatedBlock] {
         self.by_address.get(address).map_or(&[], Vec::as_slice)
     }
 

@@ -52,7 +52,7 @@ pub(super) fn has_row(kind: &str) -> bool {
 }
 
 /// Returns whether a definition describes resources of the type that provision, request or are templates.
-pub(super) fn may_rent(kind: &str) -> bool {
+pub(crate) fn may_rent(kind: &str) -> bool {
     load::table().of_type(kind).iter().any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage))
 }
 

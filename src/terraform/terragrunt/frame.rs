@@ -10,7 +10,7 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::{Span, parent};
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Dialect, Instance, Repetition, RootBudget, RootEvaluator, Scope, Shadows};
+use crate::terraform::evaluate::{Dialect, EvaluationBudget, Instance, Repetition, RootEvaluator, Scope, Shadows};
 
 use super::functions;
 use super::merge::{self, Strategy};
@@ -24,7 +24,7 @@ const MOST_FILES: usize = 500;
 /// The shared state of all files of one unit: budget and results.
 pub(super) struct Context<'r> {
     pub(super) reader: &'r TerragruntReader<'r>,
-    pub(super) budget: Rc<RootBudget>,
+    pub(super) budget: Rc<EvaluationBudget>,
     /// The directory in which the unit is applied.
     pub(super) directory: String,
     pub(super) shadows: Shadows,

@@ -24,7 +24,7 @@ use crate::terraform::border::SkippedFile;
 
 use super::code::library::ModuleLibrary;
 use super::code::module::has_configuration;
-use super::evaluate::{RootBudget, Shadows};
+use super::evaluate::{EvaluationBudget, Shadows};
 use super::load::options::TerraformOptions;
 use super::load::parallel;
 use super::load::root::{LoadedRoot, RootConfiguration, evaluate_with};
@@ -205,7 +205,7 @@ fn context<'r>(
     let anywhere = reader.parse(real).map_err(|error| error.to_string())?.anywhere();
     Ok(Context {
         reader,
-        budget: Rc::new(RootBudget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
+        budget: Rc::new(EvaluationBudget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
         directory: directory.to_owned(),
         shadows: shadows.clone(),
         values,

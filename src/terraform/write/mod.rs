@@ -8,7 +8,7 @@ mod insert;
 mod literal;
 mod origin;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
+use super::address::base;
 use super::block::EvaluatedBlock;
 use super::code::library::ModuleLibrary;
 use super::code::module::ModuleTool;
@@ -36,6 +37,8 @@ pub struct TerraformWriter<'a> {
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
+    /// The links between all blocks, for languages without roots.
+    all: OnceCell<Rc<BlockIndex<'a>>>,
 }
 
 /// The maximum number of blocks that a link leads through.
@@ -73,7 +76,8 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 impl<'a> TerraformWriter<'a> {
     pub fn new(sources: &'a SourceFiles, blocks: &'a [EvaluatedBlock], roots: &'a [RootOverview]) -> Self {
         let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu);
-        TerraformWriter { sources, blocks, roots, library, by_address: RefCell::default(), indices: RefCell::default() }
+        let (by_address, indices, all) = Default::default();
+        TerraformWriter { sources, blocks, roots, library, by_address, indices, all }
     }
 
     /// Returns the edits that set the requested fact; empty if the configuration already sets it.
@@ -87,10 +91,13 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
     pub fn scalars(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<(Span, String)>> {
-        let is_near =
-            |block: &&EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
-        let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
-        let index = BlockIndex::new(self.blocks, &[]);
+        let is_near = |block: &&EvaluatedBlock| {
+            block.body.file == resource.body.file
+                && block.body.contains(resource.body)
+                && *block.address == *resource.declared.block
+        };
+        let index = self.index_of_all();
+        let block = index.instances(base(&resource.declared.block)).iter().copied().find(is_near);
         let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
             return left_alone("its text in the file was not found");
         };
@@ -225,6 +232,10 @@ impl<'a> TerraformWriter<'a> {
             Rc::new(map)
         };
         self.by_address.borrow_mut().get_or_insert_with(make).clone()
+    }
+
+    fn index_of_all(&self) -> Rc<BlockIndex<'a>> {
+        self.all.get_or_init(|| Rc::new(BlockIndex::new(self.blocks, &[]))).clone()
     }
 
     fn index(&self, root: usize) -> Rc<BlockIndex<'a>> {

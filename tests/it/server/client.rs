@@ -86,6 +86,13 @@ impl Editor {
         input.flush().unwrap();
     }
 
+    /// Sends bytes as they are, which need not be a message.
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(bytes).unwrap();
+        input.flush().unwrap();
+    }
+
     pub(super) fn say(&mut self, method: &str, params: Value) {
         self.send(json!({ "method": method, "params": params }));
     }

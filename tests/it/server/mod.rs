@@ -448,3 +448,33 @@ fn a_call_of_a_module_has_the_price_of_what_it_makes() {
     let told = editor.hover("main.tf", 3, 9).unwrap();
     assert!(told.starts_with("```text\nmodule.two[0].aws_instance.a\n\n  "), "{told}");
 }
+
+/// A document that would need gigabytes is reported like any other, and so are the messages after an invalid one.
+#[test]
+fn neither_a_bomb_nor_an_invalid_message_ends_the_session() {
+    let root = root();
+    let mut editor = Editor::start(root.path());
+    let mut bomb = "var s0 = 'aaaaaaaaaaaaaaaa'\n".to_owned();
+    for number in 1..=26 {
+        let before = number - 1;
+        bomb += &format!("var s{number} = '${{s{before}}}${{s{before}}}'\n");
+    }
+    bomb += "resource vm 'Microsoft.Compute/virtualMachines@2023-03-01' = {\n  name: s26\n  location: 'eastus'\n  \
+             properties: { hardwareProfile: { vmSize: 'Standard_NC24ads_A100_v4' } }\n}\n";
+    editor.open_as("bomb.bicep", &bomb);
+    let told = editor.diagnostics("bomb.bicep", 1);
+    assert!(rules(&told).contains(&"unreadable"), "{told:?}");
+    for bytes in [
+        "Content-Length: 107374182400\r\n\r\n{}",
+        "Content-Length: -1\r\n\r\n{}",
+        "Content-Type: none\r\n\r\n{}",
+        "Content-Length: 2\r\n\r\n[[",
+    ] {
+        editor.send_bytes(bytes.as_bytes());
+    }
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    editor.send_bytes(format!("Content-Length: {}\r\n\r\n{deep}", deep.len()).as_bytes());
+    editor.open("main.tf");
+    assert_eq!(rules(&editor.diagnostics("main.tf", 1)), ["missing-auto-shutdown"]);
+    assert!(editor.leave().success());
+}

@@ -9,25 +9,24 @@ mod diagnostics;
 mod documents;
 mod editor;
 mod hover;
+mod messages;
 mod pages;
 mod place;
 mod position;
 mod requests;
 mod worker;
 
-use lsp_server::Connection;
-
 use crate::cli::io::deadline;
 use crate::cli::{ExitStatus, Failure};
 
 pub(in crate::cli) fn run() -> Result<ExitStatus, Failure> {
     deadline::none();
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = messages::connect()?;
     let outcome = editor::serve(&connection);
     drop(connection);
     // The threads end with the input, or with the last message.
     if outcome.is_ok() {
-        let _ = threads.join();
+        threads.join();
     }
     outcome
 }

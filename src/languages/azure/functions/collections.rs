@@ -8,7 +8,7 @@ use crate::source::Span;
 use super::super::deployment::AzureDeployment;
 use super::super::evaluate::AzureNames;
 use super::super::syntax::AzureExpr;
-use super::texts::{plain, value_of};
+use super::texts::{parsed, plain};
 use super::{MOST_CANDIDATES, Made, is_lambda, is_list, same, unknown};
 
 /// Returns the member at a key, regardless of case; `None` if it does not exist.
@@ -305,6 +305,9 @@ impl AzureDeployment<'_> {
             let value = match (name, all.known.get(&*text)) {
                 ("groupby", there) => {
                     let mut group = there.map(HclValue::items).unwrap_or_default().to_vec();
+                    if let Err(unknown) = self.state.pay_steps(group.len() as u64 / 8, at) {
+                        return unknown;
+                    }
                     group.push(value);
                     HclValue::tuple(group, at)
                 }
@@ -341,16 +344,22 @@ impl AzureDeployment<'_> {
             let shown = path.as_text().unwrap_or_default().into_owned();
             return HclValue::unknown(format!("the file `{shown}` is not in this repository"), at);
         };
+        if let Err(unknown) = self.state.pay_text(text.len().saturating_mul(2), at) {
+            return unknown;
+        }
         match name {
             "loadtextcontent" => HclValue::text(text, at),
             "loadfileasbase64" => HclValue::text(crate::source::to_base64(text.as_bytes()), at),
             "loadjsoncontent" => {
-                let Ok(json) = serde_json::from_str(&text) else {
+                let Some(loaded) = parsed(&self.state, &text, at) else {
                     return HclValue::refused("the loaded file is not valid JSON", at);
                 };
+                if loaded.is_unknown() {
+                    return loaded;
+                }
                 let steps = within.as_ref().and_then(HclValue::as_text).unwrap_or_default().into_owned();
                 let mut steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
-                let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &HclValue::text(key, at), at));
+                let found = steps.try_fold(loaded, |of, key| member(&of, &HclValue::text(key, at), at));
                 found
                     .unwrap_or_else(|| HclValue::unknown("gpulint does not support this path into the loaded file", at))
             }

@@ -10,7 +10,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use crate::languages::document::{as_json, joined};
+use crate::languages::document::{EvaluationState, as_json_text, joined, longest, pay_for_arguments};
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue};
 use crate::source::Span;
 
@@ -59,7 +59,7 @@ impl AzureDeployment<'_> {
             _ => {
                 let arguments: Vec<HclValue> = arguments.iter().map(|it| self.value(it, names)).collect();
                 let own = self.own_function(name, &arguments);
-                own.unwrap_or_else(|| of_values(name, &arguments, at))
+                own.unwrap_or_else(|| of_values(&self.state, name, &arguments, at))
             }
         }
     }
@@ -112,13 +112,16 @@ impl AzureDeployment<'_> {
 }
 
 /// Evaluates functions that depend only on their arguments.
-pub(super) fn of_values(name: &str, arguments: &[HclValue], at: Span) -> HclValue {
-    if let Some(value) = in_part(name, arguments, at) {
+pub(super) fn of_values(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span) -> HclValue {
+    if let Err(unknown) = pay(state, name, arguments, at) {
+        return unknown;
+    }
+    if let Some(value) = in_part(state, name, arguments, at) {
         return value;
     }
     let Some(cause) = arguments.iter().find_map(HclValue::any_cause) else {
         let is_secret = arguments.iter().any(HclValue::any_sensitive);
-        let made = call_function(name, arguments, at);
+        let made = call_function(state, name, arguments, at);
         return made.unwrap_or_else(|| refused(name, at)).marked(is_secret);
     };
     let mut open = arguments.iter().enumerate().filter(|(_, it)| !it.is_wholly_known());
@@ -128,7 +131,7 @@ pub(super) fn of_values(name: &str, arguments: &[HclValue], at: Span) -> HclValu
         let each = among.iter().map(|candidate| {
             let mut arguments = arguments.to_vec();
             *arguments.get_mut(place)? = candidate.clone();
-            candidate.is_wholly_known().then(|| call_function(name, &arguments, at))?
+            candidate.is_wholly_known().then(|| call_function(state, name, &arguments, at))?
         });
         each.collect::<Option<Vec<_>>>()
     });
@@ -138,25 +141,47 @@ pub(super) fn of_values(name: &str, arguments: &[HclValue], at: Span) -> HclValu
     HclValue::because(&Arc::new(cause), at)
 }
 
+/// Pays for the work and the strings of a function, except of those that pay themselves.
+fn pay(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span) -> Result<(), HclValue> {
+    /// The bytes of a result for each byte of an argument, at most: a URI escapes each byte.
+    const GROWTH: usize = 3;
+    const COMPARISONS_PER_STEP: u64 = 64;
+    pay_for_arguments(state, arguments, at)?;
+    match name {
+        "union" | "shallowmerge" | "intersection" => {
+            let weight: u64 = arguments.iter().map(|it| u64::from(it.weight())).sum();
+            state.pay_steps(weight.saturating_mul(weight) / COMPARISONS_PER_STEP, at)
+        }
+        "concat" | "join" | "format" | "length" | "empty" | "equals" | "contains" | "startswith" | "endswith"
+        | "indexof" | "lastindexof" | "replace" => Ok(()),
+        _ => {
+            let bytes = arguments.iter().map(longest).fold(0, usize::saturating_add);
+            state.pay_text(bytes.saturating_mul(GROWTH), at)
+        }
+    }
+}
+
 /// Evaluates functions whose result is partly known although an argument is unknown.
-fn in_part(name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
+fn in_part(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
     match (name, arguments) {
         ("concat", [HclValue { data: HclData::List(_) | HclData::Tuple(_) | HclData::Set(_), .. }, ..]) => {
             collections::concatenated(arguments, at)
         }
-        ("concat", _) => Some(joined(&arguments.iter().cloned().map(shown).collect::<Vec<_>>(), "", at)),
-        ("format", [pattern, values @ ..]) => texts::formatted(pattern, values, at),
+        ("concat", _) => {
+            Some(joined(state, &arguments.iter().cloned().map(|it| shown(state, it)).collect::<Vec<_>>(), "", at))
+        }
+        ("format", [pattern, values @ ..]) => texts::formatted(state, pattern, values, at),
         (
             "createarray" | "array" | "createobject" | "union" | "shallowmerge" | "length" | "first" | "last" | "skip"
             | "take" | "empty" | "items" | "objectkeys" | "flatten" | "tryget" | "tryindexfromend",
             _,
         ) => collections::in_part(name, arguments, at),
         ("join", [list, between]) if !list.is_unknown() => {
-            let items: Vec<HclValue> = list.items().iter().cloned().map(shown).collect();
-            Some(joined(&items, &between.as_text()?, at))
+            let items: Vec<HclValue> = list.items().iter().cloned().map(|it| shown(state, it)).collect();
+            Some(joined(state, &items, &between.as_text()?, at))
         }
         ("uri", [base, path]) if base.is_unknown() => {
-            Some(joined(&[base.clone(), HclValue::text("/", at), path.clone()], "", at))
+            Some(joined(state, &[base.clone(), HclValue::text("/", at), path.clone()], "", at))
         }
         ("null", []) => Some(HclValue::null(at)),
         ("true", []) => Some(HclValue::bool(true, at)),
@@ -183,7 +208,7 @@ fn in_part(name: &str, arguments: &[HclValue], at: Span) -> Option<HclValue> {
     }
 }
 
-fn call_function(name: &str, arguments: &[HclValue], at: Span) -> Made {
+fn call_function(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span) -> Made {
     let (one, two) = (arguments.first(), arguments.get(1));
     match (name, one, two) {
         ("equals", Some(one), Some(two)) => Some(HclValue::bool(same(one, two), at)),
@@ -191,7 +216,7 @@ fn call_function(name: &str, arguments: &[HclValue], at: Span) -> Made {
         ("bool", Some(one), None) => truth(one).map(|it| HclValue::bool(it, at)),
         ("if", Some(holds), _) => arguments.get(if holds.as_bool()? { 1 } else { 2 }).cloned(),
         _ => numbers::call_number(name, arguments, at)
-            .or_else(|| texts::call_text(name, arguments, at))
+            .or_else(|| texts::call_text(state, name, arguments, at))
             .or_else(|| collections::call_collection(name, arguments, at)),
     }
 }
@@ -248,15 +273,16 @@ fn all(each: impl Iterator<Item = HclValue>, deciding: bool, at: Span) -> HclVal
 }
 
 /// Formats a value as .NET does.
-pub(super) fn shown(value: HclValue) -> HclValue {
+pub(super) fn shown(state: &EvaluationState, value: HclValue) -> HclValue {
     match &value.data {
         HclData::Bool(flag) => value.with(HclData::Text(if *flag { "True" } else { "False" }.into())),
         HclData::Null => value.with(HclData::Text("".into())),
         HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_) => {
-            match as_json(&value) {
+            match as_json_text(state, &value, value.span) {
                 // Azure writes objects in strings with single quotes.
-                Some(json) => value.with(HclData::Text(json.to_string().replace('"', "'").into())),
-                None => unknown(std::slice::from_ref(&value), value.span),
+                Ok(Some(json)) => value.with(HclData::Text(json.replace('"', "'").into())),
+                Err(unknown) => unknown,
+                Ok(None) => unknown(std::slice::from_ref(&value), value.span),
             }
         }
         _ => value,

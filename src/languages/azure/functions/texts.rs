@@ -4,36 +4,31 @@ use serde_json::Value as Json;
 
 use std::sync::Arc;
 
-use crate::languages::document::{as_json, joined};
+use crate::languages::document::{EvaluationState, PART_BYTES, as_json_text, joined, replaced};
 use crate::languages::hcl::value::{HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64, to_base64};
 
 use super::{Made, is_list, shown};
 
-pub(super) fn call_text(name: &str, arguments: &[HclValue], at: Span) -> Made {
+pub(super) fn call_text(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span) -> Made {
     let text = |text: String| Some(HclValue::text(text, at));
     let given = |place: usize| arguments.get(place).and_then(plain);
     let number = |place: usize| arguments.get(place)?.as_number()?.as_usize();
     match name {
-        "string" => Some(match &arguments.first()?.data {
-            HclData::Text(_) => arguments.first()?.clone(),
-            HclData::Bool(_) | HclData::Number(_) => shown(arguments.first()?.clone()),
-            _ => HclValue::text(as_json(arguments.first()?)?.to_string(), at),
-        }),
+        "string" => as_string(state, arguments.first()?, at),
         "tolower" => text(given(0)?.to_lowercase()),
         "toupper" => text(given(0)?.to_uppercase()),
         "trim" => text(given(0)?.trim().to_owned()),
         "replace" => match given(1)? {
             "" => None,
-            old => text(given(0)?.replace(old, given(2)?)),
+            old => Some(replaced(state, given(0)?, old, given(2)?, at)),
         },
         "startswith" => Some(HclValue::bool(lower(given(0)?).starts_with(&lower(given(1)?)), at)),
         "endswith" => Some(HclValue::bool(lower(given(0)?).ends_with(&lower(given(1)?)), at)),
         "indexof" | "lastindexof" if !arguments.first().is_some_and(is_list) => {
             let (inside, what) = (lower(given(0)?), lower(given(1)?));
             let found = if name == "indexof" { inside.find(&what) } else { inside.rfind(&what) };
-            let place = found.and_then(|at| inside.get(..at)).map_or(-1, |before| before.encode_utf16().count() as i64);
-            Some(HclValue::number(HclNumber::integer(place), at))
+            Some(place_in(&inside, found, at))
         }
         "substring" => {
             let letters: Vec<char> = given(0)?.chars().collect();
@@ -47,11 +42,11 @@ pub(super) fn call_text(name: &str, arguments: &[HclValue], at: Span) -> Made {
             let missing = width.min(MOST_PADDING).saturating_sub(shown.chars().count());
             text(std::iter::repeat_n(filler, missing).chain(shown.chars()).collect())
         }
-        "split" => split(given(0)?, arguments.get(1)?, at),
+        "split" => split(state, given(0)?, arguments.get(1)?, at),
         "base64" => text(to_base64(given(0)?.as_bytes())),
         "base64tostring" => text(decoded(given(0)?)?),
-        "base64tojson" => Some(value_of(&serde_json::from_str(&decoded(given(0)?)?).ok()?, at)),
-        "json" => Some(value_of(&serde_json::from_str(given(0)?).ok()?, at)),
+        "base64tojson" => parsed(state, &decoded(given(0)?)?, at),
+        "json" => parsed(state, given(0)?, at),
         "uricomponent" => text(escaped(given(0)?)),
         "uri" => text(address(given(0)?, given(1)?)),
         "contains" => match (&arguments.first()?.data, given(1)) {
@@ -60,6 +55,23 @@ pub(super) fn call_text(name: &str, arguments: &[HclValue], at: Span) -> Made {
         },
         _ => None,
     }
+}
+
+fn as_string(state: &EvaluationState, value: &HclValue, at: Span) -> Made {
+    Some(match &value.data {
+        HclData::Text(_) => value.clone(),
+        HclData::Bool(_) | HclData::Number(_) => shown(state, value.clone()),
+        _ => match as_json_text(state, value, at) {
+            Ok(text) => HclValue::text(text?, at),
+            Err(unknown) => unknown,
+        },
+    })
+}
+
+/// Returns the number of characters before a place, or -1 without a place.
+fn place_in(text: &str, found: Option<usize>, at: Span) -> HclValue {
+    let before = found.and_then(|at| text.get(..at));
+    HclValue::number(HclNumber::integer(before.map_or(-1, |it| it.encode_utf16().count() as i64)), at)
 }
 
 /// The limit on padding: no real name is longer.
@@ -82,12 +94,17 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// Splits by one string, or by each of several.
-fn split(text: &str, by: &HclValue, at: Span) -> Made {
+fn split(state: &EvaluationState, text: &str, by: &HclValue, at: Span) -> Made {
     let one = [by.clone()];
     let marks = if is_list(by) { by.items() } else { &one };
     let marks: Option<Vec<&str>> = marks.iter().map(plain).collect();
+    let marks = marks?;
+    let count = marks.iter().filter(|it| !it.is_empty()).map(|mark| text.matches(mark).count()).sum::<usize>();
+    if let Err(unknown) = state.pay_text(count.saturating_mul(PART_BYTES), at) {
+        return Some(unknown);
+    }
     let mut parts = vec![text];
-    for mark in marks?.into_iter().filter(|it| !it.is_empty()) {
+    for mark in marks.into_iter().filter(|it| !it.is_empty()) {
         parts = parts.into_iter().flat_map(|part| part.split(mark)).collect();
     }
     Some(HclValue::tuple(parts.into_iter().map(|part| HclValue::text(part, at)).collect(), at))
@@ -122,7 +139,12 @@ fn address(base: &str, path: &str) -> String {
 }
 
 /// Replaces `{0}`, also with a format such as `{0:D2}`.
-pub(super) fn formatted(pattern: &HclValue, values: &[HclValue], at: Span) -> Option<HclValue> {
+pub(super) fn formatted(
+    state: &EvaluationState,
+    pattern: &HclValue,
+    values: &[HclValue],
+    at: Span,
+) -> Option<HclValue> {
     let pattern = plain(pattern)?;
     let mut parts = Vec::new();
     let mut literal = String::new();
@@ -138,25 +160,35 @@ pub(super) fn formatted(pattern: &HclValue, values: &[HclValue], at: Span) -> Op
         let (inside, behind) = behind.split_once('}').filter(|_| mark == "{")?;
         let (number, form) = inside.split_once(':').unwrap_or((inside, ""));
         parts.push(HclValue::text(std::mem::take(&mut literal), at));
-        parts.push(in_form(values.get(number.split(',').next()?.trim().parse::<usize>().ok()?)?, form));
+        parts.push(in_form(state, values.get(number.split(',').next()?.trim().parse::<usize>().ok()?)?, form));
         rest = behind;
     }
     literal.push_str(rest);
     parts.push(HclValue::text(literal, at));
-    Some(joined(&parts, "", at))
+    Some(joined(state, &parts, "", at))
 }
 
 /// Formats a value in a form such as `D2`, which means at least two digits.
-fn in_form(value: &HclValue, form: &str) -> HclValue {
+fn in_form(state: &EvaluationState, value: &HclValue, form: &str) -> HclValue {
     let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
     let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());
     match (width.or(zeros).map(|it| it.min(MOST_PADDING)), value.as_number()) {
         (Some(width), Some(number)) => value.with(HclData::Text(format!("{:0>width$}", number.to_string()).into())),
-        _ => shown(value.clone()),
+        _ => shown(state, value.clone()),
     }
 }
 
-pub(super) fn value_of(json: &Json, at: Span) -> HclValue {
+/// Returns the value of JSON; `None` if it is invalid.
+pub(super) fn parsed(state: &EvaluationState, text: &str, at: Span) -> Made {
+    /// The memory that a byte of JSON may need as a value, measured with lists of single digits.
+    const BYTES_PER_BYTE: usize = 50;
+    if let Err(unknown) = state.pay_memory(text.len().saturating_mul(BYTES_PER_BYTE), at) {
+        return Some(unknown);
+    }
+    Some(value_of(&serde_json::from_str(text).ok()?, at))
+}
+
+fn value_of(json: &Json, at: Span) -> HclValue {
     match json {
         Json::Null => HclValue::null(at),
         Json::Bool(flag) => HclValue::bool(*flag, at),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rows::devices::DEVICES;
 use crate::languages::yaml::{self, Node};
-use crate::source::FileId;
+use crate::source::{FileId, Span};
 
 /// The kinds that set limits.
 const KINDS: [&str; 6] = ["ResourceQuota", "LimitRange", "ClusterQueue", "Cohort", "NodePool", "Provisioner"];
@@ -12,9 +12,16 @@ const KINDS: [&str; 6] = ["ResourceQuota", "LimitRange", "ClusterQueue", "Cohort
 /// Keys of the limit of a queue, next to the `name` of a resource.
 const OF_QUEUES: [&str; 2] = ["nominalQuota", "borrowingLimit"];
 
+/// The sum of a limit in one object, with its first place.
+#[derive(Debug, Clone, Copy)]
+pub struct AcceleratorLimit {
+    pub most: f64,
+    pub span: Span,
+}
+
 /// Returns the limits of each object in a manifest: the object with the key, and the limit. A file without such an
 /// object is not parsed.
-pub fn limits(file: FileId, text: &str) -> BTreeMap<String, f64> {
+pub fn limits(file: FileId, text: &str) -> BTreeMap<String, AcceleratorLimit> {
     let mut found = BTreeMap::new();
     if !KINDS.iter().any(|kind| text.contains(kind)) {
         return found;
@@ -32,18 +39,19 @@ pub fn limits(file: FileId, text: &str) -> BTreeMap<String, f64> {
 }
 
 /// Adds the limits below a node. A pool limits processors and memory, too.
-fn collect(node: &Node, object: &str, is_pool: bool, found: &mut BTreeMap<String, f64>) {
+fn collect(node: &Node, object: &str, is_pool: bool, found: &mut BTreeMap<String, AcceleratorLimit>) {
     if let Some(resource) = node.get("name").and_then(Node::text).filter(|name| is_device(name)) {
         for key in OF_QUEUES {
-            if let Some(most) = node.get(key).and_then(quantity) {
-                add(found, format!("{object}: {key} of {resource}"), most);
+            let Some(limit) = node.get(key) else { continue };
+            if let Some(most) = quantity(limit) {
+                add(found, format!("{object}: {key} of {resource}"), most, limit.span);
             }
         }
     }
     for entry in node.entries() {
         let is_limit = is_device(&entry.key) || is_pool && ["cpu", "memory"].contains(&&*entry.key);
         match quantity(&entry.value).filter(|_| is_limit) {
-            Some(most) => add(found, format!("{object}: {}", entry.key), most),
+            Some(most) => add(found, format!("{object}: {}", entry.key), most, entry.span()),
             None => collect(&entry.value, object, is_pool, found),
         }
     }
@@ -51,8 +59,8 @@ fn collect(node: &Node, object: &str, is_pool: bool, found: &mut BTreeMap<String
 }
 
 /// Adds limits of the same name, such as those of several flavors.
-fn add(found: &mut BTreeMap<String, f64>, name: String, most: f64) {
-    *found.entry(name).or_default() += most;
+fn add(found: &mut BTreeMap<String, AcceleratorLimit>, name: String, most: f64, span: Span) {
+    found.entry(name).or_insert(AcceleratorLimit { most: 0.0, span }).most += most;
 }
 
 fn is_device(key: &str) -> bool {
@@ -95,7 +103,7 @@ mod tests {
                     kind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
         let sources = SourceFiles::new(MemoryTree::new().with("a.yaml", text));
         let found = limits(sources.open("a.yaml").unwrap(), text);
-        let found: Vec<(&str, f64)> = found.iter().map(|(name, most)| (name.as_str(), *most)).collect();
+        let found: Vec<(&str, f64)> = found.iter().map(|(name, limit)| (name.as_str(), limit.most)).collect();
         let expected = [
             ("ClusterQueue/c: borrowingLimit of nvidia.com/gpu", 2.0),
             ("ClusterQueue/c: nominalQuota of nvidia.com/gpu", 12.0),

@@ -103,7 +103,7 @@ pub(super) fn commanded(
     Some((line, format!("it changes other objects by `{command}`, and gpulint cannot read the effect")))
 }
 
-/// Returns the lines with commands and their arguments, counted from the first line of the text.
+/// Returns the numbers of lines with commands and their arguments.
 fn called(text: &str) -> BTreeSet<usize> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut called = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use crate::terraform::{EvaluatedBlock, HclData, HclValue};
 
-/// The limit on values of a call that are compared. Beyond it, only the text of the call is compared.
+/// The limit on values of a call that are compared. Beyond it, only the snippet of the call is compared.
 const MOST_VALUES: usize = 10_000;
 
 /// Adds the names and values of all arguments of a block.

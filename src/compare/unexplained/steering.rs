@@ -123,7 +123,7 @@ fn called(text: &str) -> BTreeSet<usize> {
     called
 }
 
-/// Returns the words of commands on one line, without the characters of lists.
+/// Returns the words of commands on one line, without brackets and quotes.
 fn flat(text: &str, called: &BTreeSet<usize>) -> String {
     let mut flat = String::new();
     for line in lines(text).filter(|line| called.contains(&line.number)) {

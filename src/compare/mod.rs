@@ -8,6 +8,7 @@
 //! 4. `findings` pairs the findings of both states and decides whether the change passes.
 
 mod alone;
+mod block_values;
 mod budgets;
 mod elsewhere;
 mod expanded_suppressions;
@@ -15,6 +16,7 @@ mod findings;
 mod gate;
 mod left_alone;
 mod links;
+mod local_commands;
 mod lost;
 mod not_read;
 mod own_runs;

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::block_values::{add, add_blocks};
+use super::local_commands;
 use super::state::TreeState;
 use crate::analysis::Analysis;
 use crate::decide::{self, CoverageInput, UnreadModuleCall};
 use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
-use crate::terraform::{self, HclData};
+use crate::terraform;
 
 /// Adds to the inventory what was not evaluated.
 pub(crate) fn note(state: &TreeState, analysis: &mut Analysis) {
@@ -23,6 +25,7 @@ pub(crate) fn note(state: &TreeState, analysis: &mut Analysis) {
     });
     know_blocks(state, analysis, &mut all);
     all.extend(installed(state, analysis));
+    all.extend(local_commands::unread(state, analysis));
     all.retain(|it| !crate::runs::is_excluded(&it.path, &state.settings.runs));
     analysis.inventory.unjudged = all;
     analysis.bill.set_unread(&analysis.inventory);
@@ -144,38 +147,4 @@ fn deciding_text(state: &TreeState, block: &terraform::EvaluatedBlock) -> String
     }
     let is_comment = |line: &&str| ["#", "//"].iter().any(|mark| line.trim_start().starts_with(mark));
     text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
-}
-
-/// The limit on values of a call that are compared. Beyond it, only the text of the call is compared.
-const MOST_VALUES: usize = 10_000;
-
-fn add_blocks(values: &mut Vec<String>, block: &terraform::EvaluatedBlock) {
-    for (name, attribute) in &block.attributes {
-        values.push(name.clone());
-        add(values, &attribute.value);
-    }
-    for inner in &block.blocks {
-        add_blocks(values, inner);
-    }
-}
-
-fn add(values: &mut Vec<String>, value: &terraform::HclValue) {
-    if values.len() >= MOST_VALUES {
-        return;
-    }
-    match &value.data {
-        HclData::List(items) | HclData::Set(items) | HclData::Tuple(items) => {
-            items.iter().for_each(|it| add(values, it))
-        }
-        HclData::Map(entries) | HclData::Object(entries) => entries.iter().for_each(|(name, it)| {
-            values.push(name.to_string());
-            add(values, it);
-        }),
-        // The reason why a value is unknown is not part of the value.
-        HclData::Unknown(_) => values.push("?".to_owned()),
-        HclData::Null => {}
-        HclData::Bool(_) | HclData::Number(_) | HclData::Text(_) => {
-            values.extend(value.as_text().map(|it| it.into_owned()))
-        }
-    }
 }

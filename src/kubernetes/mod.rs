@@ -32,6 +32,7 @@ use objects::index::ObjectIndex;
 use objects::object::KubernetesObject;
 use pods::workload::{FoundResource, WorkloadReader};
 use relations::holders::Relation;
+use relations::replaced::ReplacedWorkload;
 use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
@@ -140,6 +141,8 @@ pub fn read(
 /// Applies the facts that objects set for objects in other files.
 fn relate(sources: &SourceFiles, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
     relations::owned::leave_out(found);
+    let replaced = objects(parsed).filter_map(|(path, object, row)| ReplacedWorkload::new(path, &object, row));
+    relations::replaced::apply(&replaced.collect::<Vec<_>>(), found);
     relations::scale::apply(&scalers(parsed), found);
     pods::claims::share(found);
     relations::holders::apply(&relations(parsed), found);

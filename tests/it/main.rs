@@ -82,6 +82,7 @@ mod terraform_resources;
 mod terragrunt;
 mod twins;
 mod unexplained;
+mod unexplained_sources;
 mod unknown_parts;
 mod unseen;
 mod usage;

@@ -12,7 +12,7 @@ const PODS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: ll
                     template:\n    metadata: {labels: {a: b}}\n    spec:\n      containers:\n        - name: a\n          image: vllm/vllm-openai:v0.9\n          \
                     resources:\n            limits:\n              nvidia.com/gpu: 1\n";
 
-struct Case {
+pub(crate) struct Case {
     name: &'static str,
     before: Vec<(&'static str, String)>,
     after: Vec<(&'static str, String)>,
@@ -20,7 +20,7 @@ struct Case {
     told: Option<&'static str>,
 }
 
-fn case(
+pub(crate) fn case(
     name: &'static str,
     before: &[(&'static str, &str)],
     after: &[(&'static str, &str)],
@@ -31,7 +31,7 @@ fn case(
 }
 
 /// Both states also contain accelerators.
-fn beside(path: &'static str, was: &str, is: &str, told: Option<&'static str>) -> Case {
+pub(crate) fn beside(path: &'static str, was: &str, is: &str, told: Option<&'static str>) -> Case {
     let common = [("infra/main.tf", POOL), ("k8s/llm.yaml", PODS)];
     case(path, &[&common[..], &[(path, was)]].concat(), &[&common[..], &[(path, is)]].concat(), told)
 }
@@ -137,8 +137,13 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn each_changed_file_is_explained_beside_or_told() {
+    assert_told(cases());
+}
+
+/// Compares both states of each case, and expects the reason of the case.
+pub(crate) fn assert_told(cases: Vec<Case>) {
     let mut wrong = Vec::new();
-    for case in cases() {
+    for case in cases {
         let place = Place::new();
         for (side, files) in [("before", &case.before), ("after", &case.after)] {
             for (file, text) in files {

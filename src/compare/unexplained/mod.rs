@@ -11,6 +11,7 @@
 //! 4. `fed`: an unread program uses the file.
 //! 5. `inputs`: the inputs of an unchanged gap changed.
 //! 6. A submodule is at another commit.
+//! 7. `unknown_values`: the file decides a value that was unknown before the change, too.
 
 mod accelerator_lines;
 mod change;
@@ -20,11 +21,13 @@ mod inputs;
 mod objects;
 mod program_inputs;
 mod shell;
+mod steering;
+mod unknown_values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links;
-use super::state::ComparedStates;
+use super::state::{ComparedStates, TreeState};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Unjudged;
@@ -33,9 +36,15 @@ pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;
+use unknown_values::UnknownValues;
 
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";
+
+/// Returns true if a text requests accelerators, in a command or in any other form.
+pub(in crate::compare) fn requests_accelerators(text: &str, state: &TreeState) -> bool {
+    accelerator_lines::of_text(text, &state.settings.catalog)
+}
 
 /// Returns all changes with an unknown cost effect that `unjudged` does not contain yet. Marks entries of `unjudged`
 /// that the change affects.
@@ -43,12 +52,14 @@ pub(super) fn not_explained(states: &ComparedStates, unjudged: &mut [Unjudged]) 
     let changed = &ChangedFiles::of(states);
     inputs::reopen(changed, unjudged);
     let mut told = UnexplainedFiles { changed, of: BTreeMap::new() };
+    let unknown = UnknownValues::of(changed.head, unjudged);
     told.ask();
     told.look_at_objects();
     if !changed.speaking.is_empty() {
         told.look_at_what_is_handed_over();
         told.look_at_lists_of_ignored_files();
-        told.look_at_what_is_taken();
+        told.look_at_what_decides(&unknown);
+        told.look_at_what_is_taken(&unknown);
         told.look_at_submodules();
     }
     let mut all: Vec<Unjudged> = told.of.into_values().collect();
@@ -131,15 +142,24 @@ impl UnexplainedFiles<'_> {
         }
     }
 
+    /// Reports changed files that decide a value which gpulint does not know.
+    fn look_at_what_decides(&mut self, unknown: &UnknownValues) {
+        for file in self.changed.texts.iter().filter(|file| file.role != FileRole::Beside) {
+            if let Some((line, why)) = unknown.decided_in(file) {
+                self.at(file, Some(line), format!("line {}: {why}", line + 1));
+            }
+        }
+    }
+
     /// Reports changed files that programs use. A file that gpulint opened was read, unless another program runs it.
-    fn look_at_what_is_taken(&mut self) {
+    fn look_at_what_is_taken(&mut self, unknown: &UnknownValues) {
         let (changed, files) = (self.changed, &self.changed.texts);
         let is_unread = |file: &&ChangedText| file.role != FileRole::Read || !changed.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
         if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
             return;
         }
-        let takers = program_inputs::takers(changed, &wanted);
+        let takers = program_inputs::takers(changed, &wanted, unknown.of_commands);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
                 self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));

@@ -11,6 +11,7 @@ use regex::Regex;
 use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
+use super::steering;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
@@ -34,6 +35,9 @@ static_regex!(
 /// Keys of other kinds for how often or how long something runs.
 static HOURS: Regex = r"\bdownscaler/\w|\bkube-green\b|\bwithSequence\b|\bwithItems\b|\bwithParam\b|\bconsolidateAfter\b|\bconsolidationPolicy\b");
 static_regex!(
+/// Keys that decide the number of accelerators of a pod, in a kind whose other keys gpulint reads.
+static SIZES: Regex = r"\btensorParallelSize\b");
+static_regex!(
 /// Attributes by which one block changes whether, when or how much of another runs.
 static STATE: Regex = r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=");
 
@@ -43,7 +47,7 @@ static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|has
 static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
 
 /// The parts of a file: YAML documents or HCL blocks, otherwise the whole file. Lines count from 0.
-struct TextParts<'t> {
+pub(super) struct TextParts<'t> {
     lines: Vec<ChangedLine<'t>>,
     /// Lines that begin a YAML document or end an HCL block.
     borders: Vec<usize>,
@@ -58,7 +62,7 @@ enum PartKind {
 }
 
 impl<'t> TextParts<'t> {
-    fn of(text: &'t str, path: &str) -> TextParts<'t> {
+    pub(super) fn of(text: &'t str, path: &str) -> TextParts<'t> {
         let ends = |endings: &[&str]| endings.iter().any(|end| path.ends_with(end));
         let kind = match path {
             _ if ends(&[".yaml", ".yml", ".tpl"]) => PartKind::Document,
@@ -76,7 +80,7 @@ impl<'t> TextParts<'t> {
     }
 
     /// Returns the part that contains a line.
-    fn around(&self, line: usize) -> Range<usize> {
+    pub(super) fn around(&self, line: usize) -> Range<usize> {
         let is_block = self.kind == PartKind::Block;
         // The line that ends a block belongs to it, and the line that begins a document belongs to that document.
         let behind = self.borders.partition_point(|it| if is_block { *it < line } else { *it <= line });
@@ -86,7 +90,7 @@ impl<'t> TextParts<'t> {
         start..end.max(line + 1)
     }
 
-    fn text(&self, part: &Range<usize>) -> String {
+    pub(super) fn text(&self, part: &Range<usize>) -> String {
         let end = part.end.min(self.lines.len());
         let lines = self.lines.get(part.start.min(end)..end).unwrap_or_default();
         lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
@@ -221,22 +225,30 @@ impl<'o> Objects<'o> {
         parts.into_iter().map(part).collect()
     }
 
-    /// Returns how often or how long something runs.
+    /// Returns a change of how often or how long something runs, or of its size.
     fn hours(&self) -> Option<(usize, String)> {
         let (file, changed) = (self.file, self.changed);
         if !file.is_yaml() || !(changed.speaking.contains(file.path) || changed.head.names_accelerators(&file.is)) {
             return None;
         }
-        let new = file.new_lines().find(|line| HOURS.is_match(line.text)).map(|line| line.number);
-        let gone = || file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
-        Some((
-            new.or_else(gone)?,
-            "it changes how often or how long something runs, in a kind that gpulint does not support".to_owned(),
-        ))
+        let changed = |keys: &Regex| {
+            let new = file.new_lines().find(|line| keys.is_match(line.text)).map(|line| line.number);
+            new.or_else(|| file.gone_lines().find(|line| keys.is_match(line.text)).map(|_| 0))
+        };
+        let hours = changed(&HOURS).map(|line| (line, "how often or how long something runs, in a kind"));
+        let found = hours.or_else(|| Some((changed(&SIZES)?, "the accelerators of a pod, by a key")));
+        found.map(|(line, what)| (line, format!("it changes {what} that gpulint does not support")))
     }
 
     fn look_at(&self, part: &Part) -> Option<(usize, String)> {
-        let why = self.writes(part).or_else(|| self.deploys(part)).or_else(|| self.steers(part));
+        let gone = part.gone.as_ref().is_some_and(|it| !it.lines.is_empty());
+        if self.file.is_yaml()
+            && let Some(found) = steering::commanded(self.changed, &part.text, &part.lines, &part.new, gone)
+        {
+            return Some(found);
+        }
+        let copies = || steering::copied(self.changed, &part.text).filter(|_| !part.is_only_named());
+        let why = self.writes(part).or_else(copies).or_else(|| self.deploys(part)).or_else(|| self.steers(part));
         Some((part.at(), why.or_else(|| self.counts(part))?))
     }
 

@@ -19,13 +19,14 @@ const MOST_PROGRAMS: usize = 200;
 /// Longer programs are not written by hand.
 const LONGEST_PROGRAM: usize = 1 << 18;
 
-/// Returns for each of these files the file that uses it.
-pub(super) fn takers(changed: &ChangedFiles, wanted: &BTreeSet<String>) -> BTreeMap<String, String> {
+/// Returns for each of these files the file that uses it. With `of_commands`, all files of Terragrunt count, because the
+/// output of a command decides an unknown value.
+pub(super) fn takers(changed: &ChangedFiles, wanted: &BTreeSet<String>, of_commands: bool) -> BTreeMap<String, String> {
     let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
         names.entry(file_name(path)).or_default().push(path);
         names
     });
-    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(changed);
+    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(changed, of_commands);
     let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     let scripts = changed.callers();
     let calling = |text: &str| {
@@ -46,10 +47,10 @@ pub(super) fn takers(changed: &ChangedFiles, wanted: &BTreeSet<String>) -> BTree
 }
 
 /// Returns the roots near resources with accelerators, with their blocks that call programs.
-fn callers_of_terraform(changed: &ChangedFiles) -> Vec<(String, Arc<str>)> {
+fn callers_of_terraform(changed: &ChangedFiles, of_commands: bool) -> Vec<(String, Arc<str>)> {
     let directories: BTreeSet<&str> = changed.speaking.iter().map(|path| parent(path)).collect();
-    let is_root =
-        |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
+    let is_near = |path: &str| directories.contains(parent(path)) || of_commands && path.ends_with(".hcl");
+    let is_root = |path: &&String| is_near(path) && (files::is_terraform(path) || path.ends_with(".hcl"));
     let roots = changed.head.files.iter().filter(is_root);
     roots.filter_map(|path| Some((path.clone(), calls(&changed.head.text(path)?)?.into()))).collect()
 }
@@ -134,7 +135,7 @@ fn generators<'s>(changed: &'s ChangedFiles, wanted: &'s BTreeSet<String>) -> im
 }
 
 /// Returns true if a word names a path: all folders in the word must match.
-fn is_meant(word: &str, path: &str, taker: &str) -> bool {
+pub(super) fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     let word = word.trim_start_matches(['.', '/']);
     let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let is_near = || path.starts_with(parent(taker)) || parent(taker).starts_with(parent(path));
@@ -153,7 +154,7 @@ fn calls(text: &str) -> Option<String> {
 }
 
 /// Returns the position where the first opened bracket closes.
-fn end_of(text: &str) -> usize {
+pub(super) fn end_of(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         match c {

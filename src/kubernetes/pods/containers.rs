@@ -1,16 +1,19 @@
-//! Converts containers for the program reader: image, command, arguments and environment, each with its place.
+//! Converts containers for the program reader: image, command, arguments and environment, each with its place. Finds the
+//! devices that a container uses without requesting them.
 
 use std::sync::Arc;
 
 use crate::inventory::programs::{Container, Word};
 use crate::inventory::{Fact, FactOrigin, KnownFact, RawData, RawTree};
 use crate::languages::yaml::Node;
+use crate::source::Span;
 
 use super::named_files;
 use super::pod::{Pod, PodContainer};
 use super::request;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::amount::placeholder;
+use crate::kubernetes::rows::devices::{DEVICES, UnrequestedDevices};
 
 /// The limit on variables from one ConfigMap, because thousands of pods may use the same one.
 const MOST_FROM_A_MAP: usize = 500;
@@ -32,18 +35,54 @@ pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &O
     };
     for variable in node.get("env").map(Node::items).unwrap_or_default() {
         let Some(name) = variable.text_at("name") else { continue };
-        let value = match (variable.get("value"), variable.get("valueFrom")) {
-            (Some(value), _) => word(value),
-            (None, Some(from)) => value_from(from, index),
-            (None, None) => Fact::Absent,
-        };
-        container.env.insert(name.to_string(), value);
+        container.env.insert(name.to_string(), self::variable(variable, index));
     }
     for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
         all_from(from, &mut container, index);
     }
     container.files = named_files::of(&container, |path| script(path, part, pod, index), index);
     container
+}
+
+/// Returns a request of an unknown number of devices if a container gets the devices of its node without a request.
+pub(super) fn unrequested(pod: &Pod, index: &ObjectIndex<'_>) -> Option<request::PodRequest> {
+    DEVICES.unrequested.iter().find_map(|way| {
+        let (span, why) = pod.containers.iter().find_map(|part| used(part, pod, way, index))?;
+        let (device, _) = DEVICES.device(&way.device)?;
+        Some(request::PodRequest::new(device, Fact::unknown(why, span), span))
+    })
+}
+
+/// Returns where a container selects devices, and why their number is unknown.
+fn used(part: &PodContainer, pod: &Pod, way: &UnrequestedDevices, index: &ObjectIndex<'_>) -> Option<(Span, Arc<str>)> {
+    const WHY: &str = "it uses accelerators of its node without requesting them";
+    let name = &way.variable;
+    let variables = part.node.get("env").map(Node::items).unwrap_or_default();
+    // The last variable of a name has precedence.
+    let variable = variables.iter().rev().find(|it| it.text_at("name").is_some_and(|it| **it == **name));
+    match variable {
+        Some(variable) => match self::variable(variable, index) {
+            Fact::Known(known) if way.none.iter().any(|none| *none == *known.value) => None,
+            Fact::Known(_) => Some((variable.span, format!("{WHY} (`{name}`)").into())),
+            Fact::Unknown(unknown) => Some((variable.span, format!("`{name}` decides: {}", unknown.why).into())),
+            Fact::Absent => None,
+        },
+        None => {
+            let class = pod.spec.get("runtimeClassName")?;
+            let is_of_runtime = class.text()?.starts_with(way.runtime.as_str());
+            let why = || format!("its runtime class gives it the accelerators that its image selects (`{name}`)");
+            is_of_runtime.then(|| (class.span, why().into()))
+        }
+    }
+}
+
+/// Returns the value of a variable of `env`.
+fn variable(variable: &Node, index: &ObjectIndex<'_>) -> Word {
+    match (variable.get("value"), variable.get("valueFrom")) {
+        (Some(value), _) => word(value),
+        (None, Some(from)) => value_from(from, index),
+        (None, None) => Fact::Absent,
+    }
 }
 
 /// Returns the script or file at a path of a container, if a ConfigMap of this tree is mounted there.

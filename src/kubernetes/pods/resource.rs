@@ -33,8 +33,10 @@ pub(in crate::kubernetes) fn finish(
 ) {
     let asking: Vec<(PodGroup, PodRequest)> = groups
         .into_iter()
-        .filter_map(|group| Some((request::accelerators(&group.pod, index)?, group)))
-        .map(|(r, g)| (g, r))
+        .filter_map(|group| {
+            let request = request::accelerators(&group.pod, index).or_else(|| unrequested(&group, index))?;
+            Some((group, request))
+        })
         .collect();
     let parts = parts(&asking.iter().map(|(group, _)| group).collect::<Vec<_>>());
     for ((group, request), part) in asking.into_iter().zip(parts) {
@@ -58,6 +60,13 @@ pub(in crate::kubernetes) fn finish(
             owners: owners::owners(object.root),
         });
     }
+}
+
+/// Returns a request of an unknown number of devices that the pods use without requesting them. Pods on each node, such
+/// as exporters and plugins, use devices that others request.
+fn unrequested(group: &PodGroup, index: &ObjectIndex<'_>) -> Option<PodRequest> {
+    let is_on_each_node = group.facts.get(&Key::OnEachNode).and_then(Fact::value) == Some(&FactValue::Flag(true));
+    (!is_on_each_node && !group.is_overlay).then(|| containers::unrequested(&group.pod, index))?
 }
 
 /// Returns the names that distinguish the groups of an object that request accelerators.

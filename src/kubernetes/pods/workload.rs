@@ -254,6 +254,9 @@ impl WorkloadReader<'_, '_> {
         for holds in lent.holds.iter().filter(|holds| !holds.apart) {
             self.held(&lender, holds, &plain, &mut groups);
         }
+        if borrows.alone {
+            groups.iter_mut().for_each(|group| group.count = plain.count.clone());
+        }
         resource::finish(&lender, body, groups, self.index, out);
     }
 }

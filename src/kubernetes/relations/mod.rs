@@ -8,6 +8,7 @@ pub(super) mod holders;
 mod nearby;
 pub(super) mod owned;
 pub(super) mod patch;
+pub(super) mod replaced;
 pub(super) mod scale;
 pub(super) mod sharing;
 pub(super) mod terraform_loaded;

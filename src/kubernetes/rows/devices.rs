@@ -187,6 +187,20 @@ impl NamePattern {
     }
 }
 
+/// A way in which a container gets the devices of its node without requesting them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct UnrequestedDevices {
+    /// The variable that selects the devices.
+    pub variable: String,
+    /// The values with which it selects none.
+    pub none: Vec<String>,
+    /// The beginning of the names of runtime classes that read the variable.
+    pub runtime: String,
+    /// The resource key of these devices.
+    pub device: String,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -197,6 +211,7 @@ struct File {
     spot: Vec<SpotLabel>,
     class: Vec<DeviceClass>,
     annotation: Vec<DeviceClass>,
+    unrequested: Vec<UnrequestedDevices>,
 }
 
 #[derive(Default)]
@@ -212,6 +227,7 @@ pub(in crate::kubernetes) struct Devices {
     spot: Vec<SpotLabel>,
     annotations: HashMap<String, DeviceClass>,
     classes: HashMap<String, DeviceClass>,
+    pub unrequested: Vec<UnrequestedDevices>,
 }
 
 impl Devices {
@@ -241,6 +257,7 @@ impl Devices {
             spot: file.spot,
             annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
             classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
+            unrequested: file.unrequested,
         })
     }
 
@@ -302,7 +319,7 @@ impl Devices {
             Some(end) if end > 0 && end + 2 >= word.len() => word.get(..=end).unwrap_or(word),
             _ => word,
         });
-        whole.chain([CLASS])
+        whole.chain([CLASS]).chain(self.unrequested.iter().map(|way| way.variable.as_str()))
     }
 }
 

@@ -335,6 +335,11 @@ pub(in crate::kubernetes) struct Borrows {
     pub name: ManifestPath,
     #[serde(default)]
     pub count: Vec<Factor>,
+    /// True if the number of the template itself does not count: only `count` does.
+    #[serde(default)]
+    pub alone: bool,
+    /// The path to a value: if it is set and not `never`, the object stops the pods that the template runs itself.
+    pub ends: Option<ManifestPath>,
 }
 
 /// Another object in the tree, whose number this object controls.

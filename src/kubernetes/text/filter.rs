@@ -18,6 +18,13 @@ use super::normalized::{self, EscapedKey, GivenValue, NormalizedText, has_key_al
 
 /// Keys of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
+/// The runtime classes that give a pod the devices of its node, as manifests write them.
+const RUNTIMES: [&str; 4] = [
+    "runtimeClassName: nvidia",
+    "runtimeClassName: \"nvidia",
+    "runtimeClassName: 'nvidia",
+    "runtimeClassName\": \"nvidia",
+];
 /// Keys by which unsupported kinds request machines and accelerators.
 const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
 /// A kind of two tools: an object of Flux, and the files of kustomize, which another reader reads.
@@ -292,7 +299,7 @@ struct Words {
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).collect();
+    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).chain(RUNTIMES).collect();
     // A word that contains another one is found by the shorter one. A search for few words is faster.
     let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
     let mut needles: Vec<String> =

@@ -40,7 +40,7 @@ enum Place {
     Top,
     Inside,
     /// The block is in a provisioner, which runs after its resource exists. It may reference that resource, which no
-    /// other nested block may, so its references are not followed.
+    /// other nested block may, so only references to variables, locals and paths are followed.
     Later,
 }
 
@@ -208,7 +208,7 @@ impl RootEvaluator<'_> {
             let literal = attribute.expression.is_literal();
             let expression = attribute.expression.span;
             let value = match name {
-                _ if place == Place::Later && !literal => {
+                _ if place == Place::Later && !literal && !is_known_before(&attribute.expression) => {
                     HclValue::unknown("Terraform evaluates it after it creates the resource", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
@@ -297,6 +297,15 @@ impl RootEvaluator<'_> {
             block.open_blocks.push((name.to_owned(), cause));
         }
     }
+}
+
+/// Returns true if an expression refers to no resource, so that its value is known before resources exist.
+fn is_known_before(expression: &Expression) -> bool {
+    let mut is_known = true;
+    expression.each_reference(&mut |name, _, _| {
+        is_known &= matches!(name, "var" | "local" | "each" | "count" | "path" | "terraform" | "tofu");
+    });
+    is_known
 }
 
 /// Returns a block without content.

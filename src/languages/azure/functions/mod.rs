@@ -198,8 +198,10 @@ fn in_part(state: &EvaluationState, name: &str, arguments: &[HclValue], at: Span
             Some(HclValue::unknown("the value depends on where it is deployed", at))
         }
         (name, _) if name.starts_with("list") => Some(HclValue::unknown("Azure sets this value during deployment", at)),
-        ("readenvironmentvariable", [_, default]) => Some(default.clone()),
-        ("readenvironmentvariable", [_]) => Some(HclValue::unknown("the value comes from an environment variable", at)),
+        // The pipeline that deploys the file usually sets the variable, so its default does not apply.
+        ("readenvironmentvariable", [_] | [_, _]) => {
+            Some(HclValue::unknown("the value comes from an environment variable", at))
+        }
         ("externalinput" | "readclioption", _) => {
             Some(HclValue::unknown("the identity that deploys it determines this value", at))
         }

@@ -64,13 +64,15 @@ fn bicep(first: &str, step: impl Fn(&str) -> String) -> String {
 
 #[test]
 fn strings_and_lists_that_double_in_bicep_are_unknown() {
-    for step in [|it: &str| format!("'${{{it}}}${{{it}}}'"), |it: &str| format!("concat({it}, {it})")] {
-        let report = report(&place(&[("main.bicep", &bicep("'aaaaaaaaaaaaaaaa'", step))]));
-        demand_entry(&report, "main.bicep", "creates more than 64 MiB of text");
-        assert_eq!(addresses(&report), ["aws_instance.beside", "bomb", "sound"]);
-    }
+    let doubled = report(&place(&[("main.bicep", &bicep("'aaaaaaaaaaaaaaaa'", |it| format!("'${{{it}}}${{{it}}}'")))]));
+    demand_entry(&doubled, "main.bicep", "creates more than 64 MiB of text");
+    assert_eq!(addresses(&doubled), ["aws_instance.beside", "bomb", "sound"]);
     // These functions also read much text, so that steps or text end first.
-    for step in [|it: &str| format!("replace({it}, 'a', 'aa')"), |it: &str| format!("base64('${{{it}}}${{{it}}}')")] {
+    for step in [
+        |it: &str| format!("concat({it}, {it})"),
+        |it: &str| format!("replace({it}, 'a', 'aa')"),
+        |it: &str| format!("base64('${{{it}}}${{{it}}}')"),
+    ] {
         let report = report(&place(&[("main.bicep", &bicep("'aaaaaaaaaaaaaaaa'", step))]));
         demand_entry(&report, "main.bicep", "some of this template is not read");
         addresses(&report);

@@ -31,9 +31,11 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
 /// Returns the first line if the total counts nothing. It names the places of accelerators that gpulint found or
 /// could not evaluate.
 fn without_sums(report: &Report) -> String {
-    let named = report.inventory.unjudged.iter().filter(|it| it.kind.is_about_accelerators());
-    let (possible, certain): (Vec<SkipKind>, Vec<_>) =
-        named.map(|it| it.kind).partition(|kind| *kind == SkipKind::Machine);
+    // A file that ends early or cannot be read may contain anything.
+    const MAY_CONTAIN: [SkipKind; 3] = [SkipKind::Machine, SkipKind::File, SkipKind::Limit];
+    let kinds = report.inventory.unjudged.iter().map(|it| it.kind);
+    let kinds = kinds.filter(|kind| kind.is_about_accelerators() || MAY_CONTAIN.contains(kind));
+    let (possible, certain): (Vec<SkipKind>, Vec<_>) = kinds.partition(|kind| MAY_CONTAIN.contains(kind));
     let count = possible.len() + certain.len();
     match (excluded::only(report), count) {
         (None, 0) => "no accelerators found".to_owned(),

@@ -15,9 +15,12 @@
 mod accelerator_lines;
 mod change;
 mod changed_files;
+mod commands;
 mod deploy_inputs;
 mod inputs;
+mod launches;
 mod objects;
+mod parameters;
 mod program_inputs;
 mod shell;
 
@@ -27,8 +30,8 @@ use super::links;
 use super::state::ComparedStates;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Unjudged;
-use crate::source::{Span, parent};
+use crate::inventory::{ReadBy, Unjudged};
+use crate::source::{Span, file_name, parent};
 pub(in crate::compare) use change::is_harmless;
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;
@@ -77,10 +80,17 @@ impl UnexplainedFiles<'_> {
 
     fn ask(&mut self) {
         let changed = self.changed;
-        for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed.head, file)) {
+        for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed, file)) {
             let asking = accelerator_lines::AcceleratorSearch::of(changed.head, file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-            let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
+            let prose = if file.role == FileRole::Code { launches::documentation(&file.is) } else { BTreeSet::new() };
+            let is_new = |line: &change::ChangedLine| !gone.contains(line.text.trim()) && !prose.contains(&line.number);
+            let mut new = file.new_lines().filter(is_new);
+            let launch = launches::changed(changed, file);
+            if let Some((line, what)) = launch {
+                self.at(file, Some(line), format!("line {} {what}, and its effect on cost is unknown", line + 1));
+                continue;
+            }
             let asked = new.find_map(|line| {
                 let name = asking.asked(line)?;
                 let lines = line.number..line.number + 1;
@@ -105,7 +115,7 @@ impl UnexplainedFiles<'_> {
         let changed = self.changed;
         let mut taken = None;
         for file in changed.texts.iter().filter(|file| deploy_inputs::may_hand_over(file)) {
-            if is_explained_manifest(changed, file) {
+            if is_explained_manifest(changed, file) || is_stack_file(changed, file) {
                 continue;
             }
             let taken = taken.get_or_insert_with(|| deploy_inputs::ExternalNames::of(changed));
@@ -134,14 +144,18 @@ impl UnexplainedFiles<'_> {
     fn look_at_what_is_taken(&mut self) {
         let (changed, files) = (self.changed, &self.changed.texts);
         let is_unread = |file: &&ChangedText| file.role != FileRole::Read || !changed.head.sources.has(file.path);
+        let inserted = program_inputs::inserted(changed);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
-        if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
-            return;
-        }
-        let takers = program_inputs::takers(changed, &wanted);
+        let is_relevant = |file: &ChangedText| is_unread(&file) || files::is_terraform(file.path);
+        let mut takers = match files.iter().any(is_relevant) {
+            true => program_inputs::takers(changed, &wanted),
+            false => BTreeMap::new(),
+        };
+        takers.extend(inserted);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
-                self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
+                let line = file.new_lines().next().map(|line| line.number);
+                self.at(file, line, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
             }
         }
     }
@@ -174,6 +188,15 @@ fn is_near(changed: &ChangedFiles, file: &ChangedText) -> bool {
         || speaks.contains(&own)
         || !files.any(is_deployed)
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
+}
+
+/// Returns true for the settings of a Pulumi stack that gpulint evaluates.
+fn is_stack_file(changed: &ChangedFiles, file: &ChangedText) -> bool {
+    let runs = &changed.states.after.inventory.runs;
+    let is_input = || runs.iter().any(|run| run.inputs.iter().any(|path| **path == *file.path));
+    file_name(file.path).starts_with("Pulumi.")
+        && changed.resources().iter().any(|it| it.front_end == ReadBy::Template)
+        && is_input()
 }
 
 /// Returns true for a manifest that was read, so that its numbers are known.

@@ -166,7 +166,7 @@ const SHOWN: [&str; 6] = ["value", "label", "text", "name", "id", "title"];
 
 static_regex!(
 /// Lists of machines for people: prices, dashboards, choices. Their keys do not belong to a deployment.
-static LISTS: Regex = r#""(?:panels|price|prices|hourly|pricing|usd|cost|label|vcpus?|displayName|display_name)"\s*:|"[\w.-]+"\s*:\s*\d+\.\d+\s*[,}]|\A\s*\[\s*\{\s*"name""#);
+static LISTS: Regex = r#""(?:openapi|swagger|examples?|panels|price|prices|hourly|pricing|usd|cost|label|vcpus?|displayName|display_name)"\s*:|"[\w.-]+"\s*:\s*\d+\.\d+\s*[,}]|\A\s*\[\s*\{\s*"name""#);
 
 /// Keys whose values are written for people.
 const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

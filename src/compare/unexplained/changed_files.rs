@@ -170,9 +170,7 @@ fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
     let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
     let places = changed.resources().iter().flat_map(Resource::places);
     // A manifest repeats its requests: in requests and limits, or for a node and its machine.
-    let is_manifest = |it: &&Resource| {
-        matches!(it.front_end, ReadBy::Kubernetes | ReadBy::Chart) || it.kind.starts_with("kubernetes_")
-    };
+    let is_manifest = |it: &&Resource| matches!(it.front_end, ReadBy::Kubernetes | ReadBy::Chart);
     let bodies = changed.resources().iter().filter(is_manifest).map(|it| it.body);
     let sources = changed.head.sources;
     let mut ends: HashMap<FileId, Vec<usize>> = HashMap::new();
@@ -182,6 +180,17 @@ fn explained_lines(changed: &ChangedFiles) -> HashMap<String, BTreeSet<usize>> {
         let line = |at: usize| ends.partition_point(|end| *end < at);
         let range = span.range();
         lines.entry(sources.path(span.file)).or_default().extend(line(range.start)..=line(range.end));
+    }
+    // In Terraform, the block is the body.
+    for it in changed.resources().iter().filter(is_manifest) {
+        let span = sources.origin(it.span);
+        let path = sources.path(span.file);
+        if files::is_terraform(&path) {
+            let text = sources.text(span.file);
+            let first = text.get(..span.range().start).map_or(0, |before| before.matches('\n').count());
+            let length = text.lines().skip(first).take_while(|line| !line.starts_with('}')).count();
+            lines.entry(path).or_default().extend(first..=first + length);
+        }
     }
     lines
 }

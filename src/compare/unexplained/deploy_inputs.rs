@@ -259,7 +259,7 @@ fn only_repeats(text: &str, file: &ChangedText) -> bool {
 
 /// Returns true if a program calls a cloud API.
 fn is_calling(file: &ChangedText) -> bool {
-    file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
+    file.role == FileRole::Code && (CALLS_CLOUDS.is_match(&file.is) || CALLS_TERRAFORM.is_match(&file.is))
 }
 
 /// Returns true if a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a
@@ -287,6 +287,9 @@ static TAKES_VALUES: Regex = r"\bhelm(?:file)?\b.*\s(?:-f|--values)|\b(?:terrafo
 static_regex!(
 /// A command that prints a message.
 static MESSAGE: Regex = r"^\s*(?:-\s+)?(?:run:\s*)?@?(?:echo|printf)\b");
+static_regex!(
+/// A program that runs Terraform.
+static CALLS_TERRAFORM: Regex = r#"["'\x60\s](?:terraform|tofu)["'\s,]+(?:apply|plan)\b"#);
 static_regex!(static LOOP: Regex = r"\bfor\s+(\w+)\s+in\s");
 static_regex!(
 /// Deploy commands that change nothing if they run again.

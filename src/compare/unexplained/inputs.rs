@@ -28,6 +28,12 @@ pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
                 }
             }
             UnjudgedStatus::Open if is_moved(changed, it, &earlier) => it.standing = UnjudgedStatus::AsBefore,
+            UnjudgedStatus::Open if is_foreign(it) && earlier.contains(&(it.path.as_str(), it.reason.as_str())) => {
+                match changed.texts.iter().find(|file| file.path == it.path) {
+                    Some(file) if !is_input(changed, it, file) => it.standing = UnjudgedStatus::AsBefore,
+                    input => show_change(changed, it, input),
+                }
+            }
             // A missing part counts as unchanged if nothing around it has accelerators.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
@@ -41,9 +47,13 @@ pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
     }
 }
 
-/// Shows the first changed line, if the entry is about its file.
+/// Shows the first changed line of the entry's file, or names the input that changed.
 fn show_change(changed: &ChangedFiles, it: &mut Unjudged, input: Option<&ChangedText>) {
-    let Some(file) = input.filter(|file| file.path == it.path && is_foreign(it)) else { return };
+    let Some(file) = input.filter(|_| is_foreign(it)) else { return };
+    if file.path != it.path {
+        it.reason.push_str(&format!("; its input {} changed", file.path));
+        return;
+    }
     let Ok(id) = changed.head.sources.open(file.path) else { return };
     let shown = it.shown_at.or(it.span).map(|span| span.range());
     let mut new = file.new_lines().map(|line| line.start..line.start + line.text.trim_end().len()).peekable();
@@ -157,8 +167,8 @@ fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
     if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {
         return true;
     }
-    // A program of the same language may import it.
-    if ending(file.path) == ending(&it.path) && file.is.contains(file_name(&it.path)) {
+    // A changed file may import it.
+    if !file.is_yaml() && file_name(&it.path).contains('.') && file.is.contains(file_name(&it.path)) {
         return true;
     }
     if takes_named_files_only(it, file) {

@@ -47,7 +47,7 @@ const AMOUNTS: [&str; 22] = [
     "containers",
 ];
 /// Words in names of other properties of machines.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 24] = [
     "name",
     "id",
     "ids",
@@ -62,6 +62,11 @@ const OTHERS: [&str; 19] = [
     "group",
     "arn",
     "retries",
+    "type",
+    "types",
+    "class",
+    "profile",
+    "family",
     "seed",
     "memory",
     "util",
@@ -155,8 +160,8 @@ impl<'f> Program<'f> {
                 None => {}
             }
         }
-        let old: BTreeSet<(&str, &str)> = pairs(was).map(|it| (it.key, it.value)).collect();
-        let new = pairs(is).filter(|it| !old.contains(&(it.key, it.value)));
+        let old: BTreeSet<(&str, String)> = pairs(was).map(|it| (it.key, plain(it.value))).collect();
+        let new = pairs(is).filter(|it| !old.contains(&(it.key, plain(it.value))));
         let mut new = new.filter(|it| is_new.range(it.line.saturating_sub(NEAR)..=it.line).next().is_some());
         let pair = new.find(|it| is_amount(it.key) || self.is_amount_elsewhere(it))?;
         // The key may be on the line before its value.
@@ -175,13 +180,18 @@ impl<'f> Program<'f> {
 
     /// Returns the requests for accelerators in a program, with their lines.
     fn requests<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, String)> + 't {
-        code_lines(text).flat_map(|line| {
+        let mut follows = false;
+        code_lines(text).flat_map(move |line| {
             let device = DEVICE.captures_iter(line.text).filter_map(|it| it.get(0)).map(|it| it.as_str().to_owned());
+            // The amount may be on the next line.
+            let amount =
+                std::mem::replace(&mut follows, KEY_ALONE.is_match(line.text)).then(|| line.text.trim().to_owned());
+            let device = device.chain(amount);
             let parameter =
                 PARAMETER.captures_iter(line.text).filter_map(|it| it.get(0)).map(|it| it.as_str().to_owned());
             let words = WORDS.captures_iter(line.text).filter_map(|it| it.iter().skip(1).flatten().next());
             let machine = words.map(|it| it.as_str()).filter(|word| self.is_machine(word)).map(str::to_owned);
-            device.chain(parameter).chain(machine).map(move |name| (line.number, name)).collect::<Vec<_>>()
+            device.chain(parameter).chain(machine).map(move |name| (line.number, plain(&name))).collect::<Vec<_>>()
         })
     }
 
@@ -235,10 +245,16 @@ fn code_lines(text: &str) -> impl Iterator<Item = ChangedLine<'_>> {
     })
 }
 
-/// Returns the numbers of lines in documentation strings.
-pub(super) fn documentation(text: &str) -> BTreeSet<usize> {
-    let code: BTreeSet<usize> = code_lines(text).map(|line| line.number).collect();
-    lines(text).map(|line| line.number).filter(|number| !code.contains(number)).collect()
+/// Returns the numbers of new lines that request nothing: documentation strings, and the lines of commands that only look
+/// different.
+pub(super) fn passed_over(file: &ChangedText) -> BTreeSet<usize> {
+    let new = file.new_lines().map(|line| line.number);
+    let kept: BTreeSet<usize> = match file.role {
+        FileRole::Code => code_lines(&file.is).map(|line| line.number).collect(),
+        FileRole::Script => ChangedCommands::of(file).new.iter().flat_map(|it| it.first..=it.last).collect(),
+        FileRole::Read | FileRole::Beside => return BTreeSet::new(),
+    };
+    new.filter(|number| !kept.contains(number)).collect()
 }
 
 /// Returns the keys and values of a program, in keyword arguments, constants, maps and calls.
@@ -251,6 +267,11 @@ fn pairs(text: &str) -> impl Iterator<Item = Pair<'_>> {
             Some(Pair { line: line.number, key: line.text.get(key)?, value: line.text.get(value)? })
         })
     })
+}
+
+/// Returns an expression without quotes and spaces, so that its format does not matter.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '"' | '\'' | '`') && !c.is_whitespace()).collect()
 }
 
 /// Returns the lower-case words of a name: `minReplicas` and `MIN_REPLICAS` have the same ones.
@@ -322,7 +343,7 @@ static_regex!(
 /// Imports of libraries that launch or deploy.
 static LAUNCHERS: Regex = concat!(
         r#"(?m)^\s*(?:import|from|use|using|const|let|var|require|_|[\w.]*\s*["']).*?"#,
-        r"(?:\bsagemaker\b|\baiplatform\b|\bsubmitit\b|\bray\b|\bairflow\b|\bkubernetes\b|k8s\.io/|imports/k8s|aws[-_]cdk|cdk8s|cdktf|\bpulumi",
+        r"(?:\bsagemaker\b|\baiplatform\b|\bsubmitit\b|\bray\b|\bairflow\b|\bkubernetes\b|k8s\.io/|imports/k8s|aws[-_]?cdk|Amazon\.CDK|cdk8s|cdktf|\bpulumi",
         r"|\bboto3\b|aws-sdk|google\.cloud|google-cloud|googleapis|cloud\.google\.com|azure\.(?:ai|mgmt)|@azure/arm|azure-sdk|\bmodal\b|\bdagger\b",
         r"|dask_(?:cloudprovider|jobqueue|kubernetes)|\bprefect\b|\bkfp\b|flytekit|metaflow|databricks|runpod|\bsky\b|\bcoiled\b|anyscale",
         r"|simple_slurm|\breplicate\b|huggingface_hub|zenml|skypilot|troposphere|bentoml)",
@@ -330,7 +351,10 @@ static LAUNCHERS: Regex = concat!(
 static_regex!(static IMPORT: Regex = r#"^\s*(?:import|from|use|using|const|let|var|require|\w*\s*")"#);
 static_regex!(
 /// A device with its amount, in a map of a program.
-static DEVICE: Regex = r#"["'](?:[a-z0-9-]+\.)+[a-z]+/(?:gpu|mig-[\w.]+|[vx]?gpu[\w.-]*|gaudi|tpu|neuron\w*)["']\]?\s*(?:[:=,]\s*(?:[\w.]+\(\s*)*["']?[\w.]*|$)"#);
+static DEVICE: Regex = r#"["'](?:[a-z0-9-]+\.)+[a-z]+/(?:gpu|mig-[\w.]+|[vx]?gpu[\w.-]*|gaudi|tpu|neuron\w*)["'][\])]?\s*(?:[:=,]\s*[*&]?(?:[\w.]+\(\s*)*["']?[\w.]*|$)"#);
+static_regex!(
+/// A device whose amount is on the next line.
+static KEY_ALONE: Regex = r#"/(?:gpu|mig-|tpu|neuron)[\w.-]*["']\]?\s*[:=,(]\s*$"#);
 static_regex!(
 /// A parameter that requests accelerators.
 static PARAMETER: Regex = r#"(?i)\b(?:gpus?_per_\w+|num_gpus?|n_gpus|gpu_count|gpus?|slurm_gres|gres|accelerator_?(?:count|type)|hardware|use_gpu|tpus?)["']?\s*[=:]\s*(?:["'][^"']+["']|[1-9]\d*|True)"#);

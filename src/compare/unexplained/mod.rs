@@ -82,17 +82,22 @@ impl UnexplainedFiles<'_> {
         let changed = self.changed;
         for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed, file)) {
             let asking = accelerator_lines::AcceleratorSearch::of(changed.head, file);
+            let passed = launches::passed_over(file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-            let prose = if file.role == FileRole::Code { launches::documentation(&file.is) } else { BTreeSet::new() };
-            let is_new = |line: &change::ChangedLine| !gone.contains(line.text.trim()) && !prose.contains(&line.number);
+            let is_new =
+                |line: &change::ChangedLine| !gone.contains(line.text.trim()) && !passed.contains(&line.number);
             let mut new = file.new_lines().filter(is_new);
             let launch = launches::changed(changed, file);
             if let Some((line, what)) = launch {
                 self.at(file, Some(line), format!("line {} {what}, and its effect on cost is unknown", line + 1));
                 continue;
             }
+            // A program that is formatted differently requests the same.
+            let is_code = file.role == FileRole::Code;
+            let known: BTreeSet<String> =
+                file.gone_lines().filter(|_| is_code).filter_map(|line| asking.asked(line)).collect();
             let asked = new.find_map(|line| {
-                let name = asking.asked(line)?;
+                let name = asking.asked(line).filter(|name| !known.contains(name))?;
                 let lines = line.number..line.number + 1;
                 (!changed.is_explained(file.path, lines)).then_some((line.number, name))
             });

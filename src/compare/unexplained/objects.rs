@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use regex::Regex;
 
-use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
+use super::accelerator_lines::{self, AcceleratorSearch, is_of_chart};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
 use super::deploy_inputs;
@@ -21,7 +21,7 @@ static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsy
 static_regex!(
 /// Keys that select the version to deploy.
 static REVISION: Regex = r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#);
-static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart|chartPath|name)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$|\b(?:helm|kustomize|k8s_yaml)\(\s*["'](\.?/?[\w./-]+)["']"#);
+static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart|chartPath|name)["']?\s*:[ \t]*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$|\b(?:helm|kustomize|k8s_yaml)\(\s*["'](\.?/?[\w./-]+)["']"#);
 static_regex!(
 /// Terraform blocks that create no billed resource themselves.
 static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b");
@@ -264,8 +264,11 @@ impl<'o> Objects<'o> {
             "databricks.yml",
             "okteto.yml",
         ];
+        /// The first of them only select what to deploy.
+        const SOURCES: usize = 3;
         let (file, text) = (self.file, &part.text);
-        let is_tool = FILES.iter().any(|it| file.path.ends_with(it));
+        let place = FILES.iter().position(|it| file.path.ends_with(it));
+        let (is_tool, is_source) = (place.is_some(), place.is_some_and(|at| at < SOURCES));
         if !(DEPLOYERS.is_match(text) || is_tool) {
             return None;
         }
@@ -282,7 +285,8 @@ impl<'o> Objects<'o> {
             let key = line.text.split([':', '(']).next().unwrap_or_default().trim().trim_start_matches("- ");
             return Some(format!("`{key}` changes a value of a deployment that gpulint does not evaluate"));
         }
-        let line = part.changed(Changing::Revision).filter(|_| concerns())?;
+        let is_deployer = is_source || DEPLOYERS.is_match(text);
+        let line = part.changed(Changing::Revision).filter(|_| is_deployer && concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
         Some(format!("`{key}` deploys another version, and gpulint cannot read its content"))
     }
@@ -301,7 +305,8 @@ impl<'o> Objects<'o> {
         // A block that gpulint evaluates was read completely, wherever its values are defined.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == FileRole::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
-        if is_read || !is_data || !part.has_other_numbers() {
+        let is_list = file.role == FileRole::Read && !accelerator_lines::is_looked_at(self.changed, file);
+        if is_read || !is_data || is_list || !part.has_other_numbers() {
             return None;
         }
         let asking = AcceleratorSearch::of(self.changed.head, file);

@@ -40,9 +40,11 @@ impl TemplateParameters {
             false => return None,
         };
         let given = |text: &str| -> Vec<(String, String)> {
-            let pairs = GIVEN.captures_iter(text).filter_map(|it| {
-                let name = it.get(1).or(it.get(2))?.as_str().to_owned();
-                Some((name, it.get(3)?.as_str().trim_matches(['"', '\'', ']', ',']).to_owned()))
+            let found =
+                [&KEYED, &GIVEN, &LISTED, &SWITCHED].into_iter().flat_map(|pattern| pattern.captures_iter(text));
+            let pairs = found.filter_map(|it| {
+                let value = it.get(2)?.as_str().trim_matches(['"', '\'', ']', ',', '}']).to_owned();
+                Some((it.get(1)?.as_str().to_owned(), value))
             });
             pairs.filter(|(name, _)| names.contains(name)).collect()
         };
@@ -65,4 +67,13 @@ static_regex!(
 static DEPLOYED: Regex = r"(?im)\baz\s+(?:deployment|stack)\b|\barm-deploy\b|\bbicep-deploy\b|AzureResourceManagerTemplateDeployment|AzureResourceGroupDeployment|AzResourceGroupDeployment|\bcloudformation\s+(?:deploy|create-|update-)|aws-cloudformation|CloudFormation|template-file-path|\bsam\s+deploy\b|^\s*template(?:_path)?\s*:");
 static_regex!(
 /// A parameter and its value.
-static GIVEN: Regex = r#"(?:ParameterKey["']?\s*[=:]\s*["']?(\w+)["']?[\s,]+["']?ParameterValue|(?:^|[^\w.])([A-Za-z_]\w*))["']?(?:\s*[=:]\s*|\s+)("[^"]*"|'[^']*'|[^\s,]+)"#);
+static GIVEN: Regex = r#"([A-Za-z_]\w*)["']?\s*=\s*("[^"]*"|'[^']*'|[^\s,]+)"#);
+static_regex!(
+    /// A parameter and its value in a map.
+    static LISTED: Regex = r#"([A-Za-z_]\w*)["']?\s*:\s*("[^"]*"|'[^']*'|[^\s,]+)"#);
+static_regex!(
+/// A parameter and its value with keys of their own.
+static KEYED: Regex = r#"ParameterKey["']?\s*[=:]\s*["']?(\w+)["']?[\s,]+["']?ParameterValue["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s,]+)"#);
+static_regex!(
+/// A parameter as an option.
+static SWITCHED: Regex = r#"-([A-Za-z_]\w*)\s+("[^"]*"|'[^']*'|[^\s,]+)"#);

@@ -33,6 +33,7 @@ pub(super) fn values_from_files(text: &str) -> BTreeSet<String> {
 /// Returns the commands of a text that call deploy tools, one a line.
 pub(super) fn calling(text: &str) -> Option<String> {
     let text = text.replace("\\\n", " ");
+    let text = NAMES_READ.replace_all(&text, "");
     let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

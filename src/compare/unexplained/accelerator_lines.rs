@@ -9,6 +9,7 @@ use super::launches::{is_shown_to_people, launches};
 use crate::catalog::Catalog;
 use crate::compare::state::TreeState;
 use crate::decide;
+use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
@@ -26,7 +27,11 @@ pub(super) fn is_looked_at(changed: &ChangedFiles, file: &ChangedText) -> bool {
         FileRole::Beside => false,
         _ if file.path.split('/').any(is_example) => false,
         FileRole::Code if is_shown_to_people(file.path) => launches(file),
-        FileRole::Read if is_shown_to_people(file.path) && !file.is.contains("apiVersion") => is_named(),
+        FileRole::Read
+            if is_shown_to_people(file.path) && !file.is.contains("apiVersion") && !files::is_terraform(file.path) =>
+        {
+            is_named()
+        }
         FileRole::Read if file.path.ends_with(".json") && LISTS.is_match(&file.is) => is_named(),
         FileRole::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
         FileRole::Script => true,

@@ -87,7 +87,11 @@ impl ChangedCommands {
     pub(super) fn affect_nothing(&self) -> bool {
         let is_idle = |it: &ShellCommand| {
             let text = without_idle_options(&it.text);
-            text.is_empty() || text.starts_with('#') || matches!(text.as_str(), "echo" | "printf")
+            // Schedulers read some comments: `#SBATCH`, `#PBS`, `#$`.
+            let comment = text
+                .strip_prefix('#')
+                .filter(|rest| !rest.starts_with(|c: char| c.is_ascii_uppercase() || "$!-".contains(c)));
+            text.is_empty() || comment.is_some() || matches!(text.as_str(), "echo" | "printf")
         };
         let kept: BTreeSet<String> = self.all.iter().map(|it| without_idle_options(&it.text)).collect();
         let is_kept = |it: &ShellCommand| kept.contains(&without_idle_options(&it.text));
@@ -183,6 +187,19 @@ mod tests {
             commands(text).into_iter().map(|it| (it.first, it.last, it.text.trim().to_owned())).collect();
         let expected = [(0, 2, "a  -b  c"), (3, 3, "# d \\"), (4, 4, "e")];
         assert_eq!(told, expected.map(|(first, last, text)| (first, last, text.to_owned())));
+    }
+
+    #[test]
+    fn directives_of_schedulers_are_no_comments() {
+        for (was, is, is_idle) in [
+            ("# a\nx\n", "# b\nx\n", true),
+            ("#SBATCH --nodes=1\nx\n", "#SBATCH --nodes=64\nx\n", false),
+            ("x --labels a=b\n", "x --labels a=c\n", true),
+            ("x\n", "x\nx\n", false),
+        ] {
+            let file = ChangedText::changed_lines("a.sh", was, is);
+            assert_eq!(ChangedCommands::of(&file).affect_nothing(), is_idle, "{was} → {is}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! *beside* if no deployment tool uses it, and *not explained* otherwise. This module reports the last group, and by
 //! default it fails the run (setting `unexplained`):
 //!
-//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there.
+//! 1. `ask`: a new line requests accelerators, and gpulint read nothing there. `launches` finds changes in programs and
+//!    commands that launch machines.
 //! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other
 //!    files, or changes other objects.
 //! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool.

@@ -105,7 +105,7 @@ mod tests {
                 Some(name) => assert!(found.contains(name), "{text}: {found:?}"),
                 None => {
                     let documents = ["CHANGELOG.md", "plan.txt", "README.md", "args.txt"];
-                    assert!(documents.iter().all(|it| !found.contains(it)), "{text}: {found:?}");
+                    assert!(documents.iter().all(|it| !found.contains(*it)), "{text}: {found:?}");
                 }
             }
         }

@@ -137,7 +137,7 @@ impl Completion<'_> {
             Verdict::Unknown(_) if resource.is_switched_off() => false,
             // No deployment applies an example. It is relevant only if it names accelerators.
             Verdict::Unknown(_) if resource.counted == CountedAs::Example => false,
-            // Environments replace this deployment, and each of them says the same about its own values.
+            // Environments replace this deployment, and each of them has its own entry if its value is unknown.
             Verdict::Unknown(_) if resource.counted == CountedAs::Base && resource.front_end == ReadBy::Terraform => {
                 false
             }

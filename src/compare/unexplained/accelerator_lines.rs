@@ -5,7 +5,7 @@ use regex::Regex;
 
 use super::change::{ChangedLine, ChangedText, FileRole};
 use super::changed_files::ChangedFiles;
-use super::launches::{is_shown_to_people, launches};
+use super::words::{is_shown_to_people, launches};
 use crate::catalog::Catalog;
 use crate::compare::state::TreeState;
 use crate::decide;

@@ -145,7 +145,7 @@ fn ending(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, ending)| ending)
 }
 
-/// Returns true if most lines of a text are also in another one.
+/// Returns true if most lines of a file are also in another one.
 fn is_mostly(was: &str, is: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()

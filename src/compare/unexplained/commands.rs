@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
+use super::words::is_naming;
 use crate::languages::shell::printed::without_printed;
 use crate::source::static_regex;
 
@@ -31,7 +32,7 @@ impl ShellCommand {
     }
 }
 
-/// Returns the commands of a text. Each line belongs to one command.
+/// Returns the commands of a script. Each line belongs to one command.
 pub(super) fn commands(text: &str) -> Vec<ShellCommand> {
     let mut all: Vec<ShellCommand> = Vec::new();
     let mut continues = false;
@@ -111,7 +112,7 @@ fn executed(file: &ChangedText, text: &str) -> String {
 pub(super) fn without_idle_options(text: &str) -> String {
     let text = IDLE_OPTIONS.replace_all(text, "");
     let text = GIVEN_NAMES.replace_all(&text, |found: &regex::Captures| match found.get(1) {
-        Some(name) if super::deploy_inputs::is_naming(name.as_str()) => String::new(),
+        Some(name) if is_naming(name.as_str()) => String::new(),
         _ => found.get(0).map(|it| it.as_str().to_owned()).unwrap_or_default(),
     });
     let text = REPEATED.replace_all(&text, "");
@@ -185,7 +186,7 @@ mod tests {
         let text = "a \\\n  -b \\\n  c\n# d \\\ne\n";
         let told: Vec<(usize, usize, String)> =
             commands(text).into_iter().map(|it| (it.first, it.last, it.text.trim().to_owned())).collect();
-        let expected = [(0, 2, "a  -b  c"), (3, 3, "# d \\"), (4, 4, "e")];
+        let expected = [(0, 2, "a  -b c"), (3, 3, "# d \\"), (4, 4, "e")];
         assert_eq!(told, expected.map(|(first, last, text)| (first, last, text.to_owned())));
     }
 

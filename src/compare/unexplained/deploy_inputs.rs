@@ -16,35 +16,9 @@ use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
 use super::commands::{ChangedCommands, ShellCommand, documents};
 use super::parameters::TemplateParameters;
+use super::words::{is_naming, speaks};
 use crate::front_ends::files;
-use crate::inventory::accelerators;
 use crate::source::{file_name, parent, static_regex};
-
-/// Relevant words in chart values and placeholders, besides accelerators.
-const WORDS: [&str; 19] = [
-    "replica",
-    "instance",
-    "count",
-    "limit",
-    "request",
-    "parallel",
-    "completion",
-    "size",
-    "node",
-    "machine",
-    "capacity",
-    "min",
-    "max",
-    "schedule",
-    "suspend",
-    "enabled",
-    "worker",
-    "scale",
-    "shape",
-];
-
-/// Names whose values are never a number of machines.
-const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
 /// Names of places. Only the provider uses such a value, unless another file uses the name.
 const PLACES: [&str; 9] = [
@@ -76,11 +50,6 @@ pub(super) struct ExternalNames {
 fn names(pattern: &Regex, text: &str) -> Vec<String> {
     let first = |it: regex::Captures| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned());
     pattern.captures_iter(text).filter_map(first).collect()
-}
-
-pub(super) fn speaks(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
 }
 
 impl ExternalNames {
@@ -271,11 +240,6 @@ pub(super) fn may_hand_over(file: &ChangedText) -> bool {
         FileRole::Beside => false,
         FileRole::Read | FileRole::Code => is_data() || is_calling(file),
     }
-}
-
-pub(super) fn is_naming(name: &str) -> bool {
-    let low = name.to_ascii_lowercase();
-    NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
 }
 
 static_regex!(

@@ -9,8 +9,7 @@ use super::accelerator_lines::AcceleratorSearch;
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
 use super::commands::{ChangedCommands, ShellCommand};
-use super::deploy_inputs::is_naming;
-use crate::front_ends::files;
+use super::words::{LAUNCHERS, is_naming};
 use crate::inventory::accelerators;
 use crate::source::{file_name, parent, static_regex};
 
@@ -110,7 +109,7 @@ fn command(changed: &ChangedFiles, file: &ChangedText) -> Option<(usize, String)
     Some((line, format!("changes `{name}` for a command that requests accelerators")))
 }
 
-/// Returns true if a text contains a word that no letter continues.
+/// Returns true if a command contains a word that no letter continues.
 fn holds_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let behind = text.get(at + word.len()..).unwrap_or_default();
@@ -306,48 +305,6 @@ fn ends_with_word(text: &str, word: &str) -> bool {
         .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-/// Returns true if a path belongs to a test, a user interface, a translation or a dashboard, where machines are data.
-pub(super) fn is_shown_to_people(path: &str) -> bool {
-    const FOLDERS: [&str; 18] = [
-        "ui",
-        "frontend",
-        "locales",
-        "locale",
-        "i18n",
-        "translations",
-        "dashboards",
-        "grafana",
-        "storybook",
-        "mocks",
-        "__mocks__",
-        "__tests__",
-        "__fixtures__",
-        "fixtures",
-        "testdata",
-        "e2e",
-        "cypress",
-        "stories",
-    ];
-    const ENDINGS: [&str; 6] = [".tsx", ".jsx", ".vue", ".svelte", ".spec", ".stories"];
-    let name = file_name(path);
-    path.split('/').any(|part| FOLDERS.contains(&part))
-        || ENDINGS.iter().any(|ending| name.ends_with(ending) || name.contains(&format!("{ending}.")))
-}
-
-/// Returns true if a program launches machines or pods, or a script calls one.
-pub(super) fn launches(file: &ChangedText) -> bool {
-    files::is_script_alone(file.path) || LAUNCHERS.is_match(&file.is)
-}
-
-static_regex!(
-/// Imports of libraries that launch or deploy.
-static LAUNCHERS: Regex = concat!(
-        r#"(?m)^\s*(?:import|from|use|using|const|let|var|require|_|[\w.]*\s*["']).*?"#,
-        r"(?:\bsagemaker\b|\baiplatform\b|\bsubmitit\b|\bray\b|\bairflow\b|\bkubernetes\b|k8s\.io/|imports/k8s|aws[-_]?cdk|Amazon\.CDK|cdk8s|cdktf|\bpulumi",
-        r"|\bboto3\b|aws-sdk|google\.cloud|google-cloud|googleapis|cloud\.google\.com|azure\.(?:ai|mgmt)|@azure/arm|azure-sdk|\bmodal\b|\bdagger\b",
-        r"|dask_(?:cloudprovider|jobqueue|kubernetes)|\bprefect\b|\bkfp\b|flytekit|metaflow|databricks|runpod|\bsky\b|\bcoiled\b|anyscale",
-        r"|simple_slurm|\breplicate\b|huggingface_hub|zenml|skypilot|troposphere|bentoml)",
-    ));
 static_regex!(static IMPORT: Regex = r#"^\s*(?:import|from|use|using|const|let|var|require|\w*\s*")"#);
 static_regex!(
 /// A device with its amount, in a map of a program.

@@ -24,6 +24,7 @@ mod objects;
 mod parameters;
 mod program_inputs;
 mod shell;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

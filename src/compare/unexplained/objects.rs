@@ -11,7 +11,7 @@ use regex::Regex;
 use super::accelerator_lines::{self, AcceleratorSearch, is_of_chart};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
-use super::deploy_inputs;
+use super::words;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
@@ -279,7 +279,7 @@ impl<'o> Objects<'o> {
         };
         let is_value = |line: &&ChangedLine| {
             let is_comment = line.text.trim_start().starts_with('#');
-            !is_comment && !NAMING.is_match(line.text) && deploy_inputs::speaks(line.text)
+            !is_comment && !NAMING.is_match(line.text) && words::speaks(line.text)
         };
         if let Some(line) = part.new.iter().find(is_value).filter(|_| is_tool && concerns()) {
             let key = line.text.split([':', '(']).next().unwrap_or_default().trim().trim_start_matches("- ");

@@ -30,7 +30,7 @@ pub(super) fn values_from_files(text: &str) -> BTreeSet<String> {
     found.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the commands of a text that call deploy tools, one a line.
+/// Returns the commands of a script that call deploy tools, one a line.
 pub(super) fn calling(text: &str) -> Option<String> {
     let text = text.replace("\\\n", " ");
     let text = NAMES_READ.replace_all(&text, "");

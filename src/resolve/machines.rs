@@ -137,6 +137,10 @@ impl Completion<'_> {
             Verdict::Unknown(_) if resource.is_switched_off() => false,
             // No deployment applies an example. It is relevant only if it names accelerators.
             Verdict::Unknown(_) if resource.counted == CountedAs::Example => false,
+            // Environments replace this deployment, and each of them has its own entry if its value is unknown.
+            Verdict::Unknown(_) if resource.counted == CountedAs::Base && resource.front_end == ReadBy::Terraform => {
+                false
+            }
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
                     address: resource.address.clone(),

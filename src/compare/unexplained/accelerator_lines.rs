@@ -4,9 +4,12 @@
 use regex::Regex;
 
 use super::change::{ChangedLine, ChangedText, FileRole};
+use super::changed_files::ChangedFiles;
+use super::words::{is_shown_to_people, launches};
 use crate::catalog::Catalog;
 use crate::compare::state::TreeState;
 use crate::decide;
+use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
@@ -16,10 +19,20 @@ const CLUSTER_DECIDES: [&str; 6] =
 
 /// Returns true if new lines of this file count. Lines of rendered charts do not, because values switch them on and
 /// off. Nor do lines of documentation and tests, which often name machines.
-pub(super) fn is_looked_at(head: &TreeState, file: &ChangedText) -> bool {
+pub(super) fn is_looked_at(changed: &ChangedFiles, file: &ChangedText) -> bool {
+    let head = changed.head;
+    let name = file_name(file.path);
+    let is_named = || changed.callers().iter().any(|(path, text)| path != file.path && text.contains(name));
     match file.role {
         FileRole::Beside => false,
         _ if file.path.split('/').any(is_example) => false,
+        FileRole::Code if is_shown_to_people(file.path) => launches(file),
+        FileRole::Read
+            if is_shown_to_people(file.path) && !file.is.contains("apiVersion") && !files::is_terraform(file.path) =>
+        {
+            is_named()
+        }
+        FileRole::Read if file.path.ends_with(".json") && LISTS.is_match(&file.is) => is_named(),
         FileRole::Read => !is_of_chart(head, file.path) || CLUSTER_DECIDES.iter().any(|word| file.is.contains(word)),
         FileRole::Script => true,
         FileRole::Code => !file.path.split('/').any(|part| part.contains("test")),
@@ -61,7 +74,7 @@ impl<'c> AcceleratorSearch<'c> {
     /// Returns the machine or accelerator that a line requests.
     pub(super) fn asked(&self, line: ChangedLine) -> Option<String> {
         let line = line.text.trim();
-        if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
+        if ["#", "//", "*", "-- ", ";"].iter().any(|mark| line.starts_with(mark)) {
             return None;
         }
         if self.role != FileRole::Code
@@ -79,6 +92,10 @@ impl<'c> AcceleratorSearch<'c> {
             }
             let Some(name) = decide::named_machine(value, self.catalog) else { continue };
             let is_of_accelerators = accelerators::are_mentioned(&key) && name.len() > 3;
+            if SHOWN.contains(&key.as_str()) && self.role == FileRole::Code {
+                continue;
+            }
+            let value = value.trim_start_matches(['"', '\'', '[']).trim_start_matches("ml.");
             let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
             let is_command = key.contains("command");
             if self.is_machine(&name) && (is_whole || is_command)
@@ -88,9 +105,7 @@ impl<'c> AcceleratorSearch<'c> {
             }
         }
         let family = FAMILY.captures(line).and_then(|it| it.get(1)).map(|it| it.as_str());
-        if let Some(family) =
-            family.filter(|it| self.catalog.machines().any(|machine| machine.name.starts_with(&format!("{it}."))))
-        {
+        if let Some(family) = family.filter(|it| self.is_family(it)) {
             return Some(family.to_owned());
         }
         let carried = ENCODED.find(line).filter(|_| self.role != FileRole::Code);
@@ -106,8 +121,14 @@ impl<'c> AcceleratorSearch<'c> {
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }
 
+    /// Returns true if a name is a family of machines.
+    pub(super) fn is_family(&self, name: &str) -> bool {
+        let start = format!("{name}.");
+        self.catalog.machines().any(|machine| machine.name.starts_with(&start))
+    }
+
     /// Returns true if a name can only mean a machine with accelerators.
-    fn is_machine(&self, name: &str) -> bool {
+    pub(super) fn is_machine(&self, name: &str) -> bool {
         // Versions that begin with a date or a number look like names of TPU slices.
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = name.len() - after.len();
@@ -144,6 +165,13 @@ static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");
 static_regex!(
 /// A key and its value anywhere in a line.
 static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
+
+/// Keys of lists that a program shows for a choice.
+const SHOWN: [&str; 6] = ["value", "label", "text", "name", "id", "title"];
+
+static_regex!(
+/// Lists of machines for people: prices, dashboards, choices. Their keys do not belong to a deployment.
+static LISTS: Regex = r#""(?:openapi|swagger|examples?|panels|price|prices|hourly|pricing|usd|cost|label|vcpus?|displayName|display_name)"\s*:|"[\w.-]+"\s*:\s*\d+\.\d+\s*[,}]|\A\s*\[\s*\{\s*"name""#);
 
 /// Keys whose values are written for people.
 const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

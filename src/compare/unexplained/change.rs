@@ -127,11 +127,11 @@ pub(super) struct ChangedLine<'t> {
 }
 
 impl<'p> ChangedText<'p> {
-    /// Returns None if both states are equal, or if one is not text.
-    pub(super) fn of(path: &'p str, base: &TreeState, head: &TreeState) -> Option<ChangedText<'p>> {
+    /// Compares a file with its earlier path. Returns None if both states are equal, or if one is not text.
+    pub(super) fn of(path: &'p str, was: &str, base: &TreeState, head: &TreeState) -> Option<ChangedText<'p>> {
         let role = FileRole::of(path);
-        let read = |state: &TreeState| state.sources.tree().read(path);
-        let (was, is) = (read(base), read(head));
+        let read = |state: &TreeState, path: &str| state.sources.tree().read(path);
+        let (was, is) = (read(base, was), read(head, path));
         if was == is {
             return None;
         }

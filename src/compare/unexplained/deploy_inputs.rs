@@ -14,35 +14,11 @@ use regex::Regex;
 
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
+use super::commands::{ChangedCommands, ShellCommand, documents};
+use super::parameters::TemplateParameters;
+use super::words::{is_naming, speaks};
 use crate::front_ends::files;
-use crate::inventory::accelerators;
-use crate::source::{parent, static_regex};
-
-/// Relevant words in chart values and placeholders, besides accelerators.
-const WORDS: [&str; 19] = [
-    "replica",
-    "instance",
-    "count",
-    "limit",
-    "request",
-    "parallel",
-    "completion",
-    "size",
-    "node",
-    "machine",
-    "capacity",
-    "min",
-    "max",
-    "schedule",
-    "suspend",
-    "enabled",
-    "worker",
-    "scale",
-    "shape",
-];
-
-/// Names whose values are never a number of machines.
-const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
+use crate::source::{file_name, parent, static_regex};
 
 /// Names of places. Only the provider uses such a value, unless another file uses the name.
 const PLACES: [&str; 9] = [
@@ -61,20 +37,19 @@ const PLACES: [&str; 9] = [
 const NEAR: usize = 3;
 
 /// The names that files with accelerators take from outside, directly or through lines that pass values on.
+#[derive(Default)]
 pub(super) struct ExternalNames {
     variables: BTreeSet<String>,
     placeholders: BTreeSet<String>,
     workspaces: bool,
+    parameters: TemplateParameters,
+    /// The names of directories that contain files with accelerators.
+    directories: BTreeSet<String>,
 }
 
 fn names(pattern: &Regex, text: &str) -> Vec<String> {
     let first = |it: regex::Captures| Some(it.iter().skip(1).flatten().next()?.as_str().to_owned());
     pattern.captures_iter(text).filter_map(first).collect()
-}
-
-fn speaks(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
 }
 
 impl ExternalNames {
@@ -83,15 +58,27 @@ impl ExternalNames {
         let roots: BTreeSet<&str> = changed.resources().iter().filter_map(|it| it.root.as_deref()).collect();
         let is_of_root = |path: &&String| files::is_terraform(path) && roots.contains(parent(path));
         let of_roots = head.files.iter().filter(is_of_root);
+        let folders: BTreeSet<&str> =
+            changed.speaking.iter().filter(|path| path.ends_with(".bicep")).map(|path| parent(path)).collect();
+        let is_parameters = |path: &&String| path.ends_with(".bicepparam") && folders.contains(parent(path));
+        let of_roots = of_roots.chain(head.files.iter().filter(is_parameters));
         let files: BTreeSet<&String> =
             of_roots.chain(changed.speaking.iter().filter(|path| !path.ends_with('/'))).collect();
-        let mut taken = ExternalNames { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
+        let folders = changed.speaking.iter().flat_map(|path| parent(path).split('/'));
+        let mut taken = ExternalNames {
+            parameters: TemplateParameters::of(changed),
+            directories: folders.filter(|it| !it.is_empty()).map(str::to_owned).collect(),
+            ..ExternalNames::default()
+        };
         for path in files {
             let Some(text) = head.text(path) else { continue };
             let is_terraform = files::is_terraform(path);
+            let is_parameters = path.ends_with(".bicepparam");
             taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|name| is_terraform && !is_naming(name)));
             taken.workspaces |= text.contains("terraform.workspace");
-            for line in text.lines().filter(|line| line.contains(['$', '{', '(']) && speaks(line)) {
+            for line in
+                text.lines().filter(|line| line.contains(['$', '{', '(', '@']) && (is_parameters || speaks(line)))
+            {
                 taken.placeholders.extend(names(&PLACEHOLDERS, line));
             }
         }
@@ -143,12 +130,13 @@ impl ExternalNames {
         }
         let is_pipeline = || file.is_yaml() && (!file.is.contains("apiVersion") || file.is.contains("tekton.dev"));
         let is_plain_patch = |found: &str| found.contains("patch") && !speaks(text);
-        let runs = file.role == FileRole::Script || is_pipeline();
+        let is_message = MESSAGE.is_match(text) && !text.contains(['|', '>', '`']) && !text.contains("$(");
+        let runs = (file.role == FileRole::Script || is_pipeline()) && !is_message;
         let scales = SCALES.find(text).filter(|_| runs).filter(|found| !is_plain_patch(found.as_str()));
         if let Some(found) = scales.or_else(|| DEPLOYS.find(text).filter(|_| runs)) {
             return Some(format!("`{}`", found.as_str().trim()));
         }
-        if runs && TIMES.is_match(text) && DEPLOYS.is_match(&file.is) {
+        if runs && TIMES.is_match(text) && DEPLOYS.is_match(&file.is) && !only_repeats(text, file) {
             return Some("how often something is deployed".to_owned());
         }
         names(&ASSIGNED, text)
@@ -170,47 +158,77 @@ impl ExternalNames {
 
     /// Returns the first changed line that passes something to a deploy tool, and a description of what it passes.
     pub(super) fn over(&self, file: &ChangedText, is_near: bool) -> Option<(Option<usize>, String)> {
-        // A line that only moved passes the same value as before.
-        let moved: BTreeSet<String> = file.gone_lines().map(|line| without_idle_options(line.text)).collect();
-        let new = file.new_lines().filter(|line| !moved.contains(&without_idle_options(line.text)));
-        let handed = |line: ChangedLine| {
+        let commands = ChangedCommands::of(file);
+        let handed = |command: &ShellCommand| {
+            let line = command.as_line();
             let by_call =
                 || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling(file));
             if is_near { self.is_handed(line, file).or_else(by_call) } else { self.far(line, file) }
         };
-        let mut new = new.filter_map(|line| Some((line, handed(line)?)));
-        if let Some((line, what)) = new.next() {
+        let new = commands.new.iter().find_map(|command| Some((self.line_of(command, file), handed(command)?)));
+        let new = new.or_else(|| self.parameters.given(file, &commands)).or_else(|| self.in_document(&commands));
+        if let Some((line, what)) = new {
             let reason =
-                format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
-            return Some((Some(line.number), reason));
+                format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line + 1);
+            return Some((Some(line), reason));
         }
         if !is_near {
             return None;
         }
-        let stops =
-            file.gone_lines().filter_map(|line| STOPS.find(line.text)).find(|it| !file.is.contains(it.as_str()));
-        if let Some(found) = stops {
+        let mut gone = commands.gone.iter();
+        let mut stops = gone.clone().filter_map(|it| STOPS.find(&it.text)).filter(|it| !file.is.contains(it.as_str()));
+        if let Some(found) = stops.next() {
             return Some((None, format!("before the change, the file ran `{}`; now it does not", found.as_str())));
         }
-        let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
-        let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
+        let kept: BTreeSet<String> = commands.all.iter().filter_map(|it| self.is_handed(it.as_line(), file)).collect();
+        let what = gone.find_map(|it| self.is_handed(it.as_line(), file).filter(|what| !kept.contains(what)))?;
         Some((None, format!("before the change, the file passed {what} to a deploy tool; now it does not")))
+    }
+
+    /// Returns the changed line of a command that passes something by itself, or the first changed line.
+    fn line_of(&self, command: &ShellCommand, file: &ChangedText) -> usize {
+        let mut new = file.new_lines().filter(|it| (command.first..=command.last).contains(&it.number));
+        new.find(|line| self.is_handed(*line, file).is_some()).map_or(command.number, |line| line.number)
+    }
+
+    /// Returns the first changed value in a here-document that a deploy tool takes for a directory with accelerators.
+    fn in_document(&self, commands: &ChangedCommands) -> Option<(usize, String)> {
+        let takes = |text: &str| {
+            let target = TARGET.captures(text).and_then(|it| it.get(1)).map(|it| it.as_str());
+            let is_taken_later = |name: &str| {
+                commands
+                    .all
+                    .iter()
+                    .any(|it| it.text.contains(name) && TAKES_VALUES.is_match(&it.text) && self.leads(&it.text))
+            };
+            TAKES_VALUES.is_match(text) && self.leads(text) || target.is_some_and(is_taken_later)
+        };
+        let lines = documents(&commands.all, takes);
+        let new = commands.new.iter().filter(|it| lines.contains(&it.number));
+        let mut keys = new.filter_map(|it| Some((it.number, names(&ASSIGNED, &it.text).into_iter().next()?)));
+        keys.find(|(_, key)| !is_naming(key)).map(|(line, key)| (line, format!("the value `{key}`")))
+    }
+
+    /// Returns true if a command names a directory with accelerators.
+    fn leads(&self, text: &str) -> bool {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c)));
+        let words = words.map(|word| word.trim_start_matches("./").trim_matches('/'));
+        words.filter(|word| word.len() > 1).any(|word| self.directories.contains(file_name(word)))
     }
 }
 
-/// Returns a command line without options that affect no machine, and without variables whose values are names.
-fn without_idle_options(text: &str) -> String {
-    let text = IDLE_OPTIONS.replace_all(text, "");
-    let text = GIVEN_NAMES.replace_all(&text, |found: &regex::Captures| match found.get(1) {
-        Some(name) if is_naming(name.as_str()) => String::new(),
-        _ => found.get(0).map(|it| it.as_str().to_owned()).unwrap_or_default(),
-    });
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Returns true if a loop runs the same commands again until they succeed: no deploy command uses its variable, and
+/// each of them has the same effect if it runs again.
+fn only_repeats(text: &str, file: &ChangedText) -> bool {
+    let Some(name) = LOOP.captures(text).and_then(|it| it.get(1)).map(|it| it.as_str()) else { return false };
+    let is_used = |line: &str| line.contains(&format!("${name}")) || line.contains(&format!("${{{name}"));
+    let mut deploying = file.is.lines().filter(|line| DEPLOYS.is_match(line) || SCALES.is_match(line));
+    deploying.all(|line| REPEATABLE.is_match(line) && !is_used(line))
 }
 
 /// Returns true if a program calls a cloud API.
 fn is_calling(file: &ChangedText) -> bool {
-    file.role == FileRole::Code && CALLS_CLOUDS.is_match(&file.is)
+    file.role == FileRole::Code && (CALLS_CLOUDS.is_match(&file.is) || CALLS_TERRAFORM.is_match(&file.is))
 }
 
 /// Returns true if a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a
@@ -224,21 +242,22 @@ pub(super) fn may_hand_over(file: &ChangedText) -> bool {
     }
 }
 
-fn is_naming(name: &str) -> bool {
-    let low = name.to_ascii_lowercase();
-    NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
-}
-
 static_regex!(
-/// Options of deploy tools that change how they work, and not what they deploy.
-static IDLE_OPTIONS: Regex = concat!(
-        r"\s--?(?:parallelism|lock-timeout|request-timeout|timeout|field-manager)[= ][\w.]+",
-        r"|\s--?(?:lock|refresh|validate)=(?:true|false)\b",
-        r"|\s--?(?:server-side|force-conflicts|no-color|compact-warnings|wait|atomic|debug)(?:=(?:true|false))?\b",
-    ));
+/// A file that a here-document writes.
+static TARGET: Regex = r#"\b(?:cat|tee)\b[^|;]*?(?:>>?|tee(?:\s+-a)?)\s*["']?([\w./${}-]+)"#);
 static_regex!(
-/// A variable or chart value with its value.
-static GIVEN_NAMES: Regex = r#"\s--?(?:var|set|set-string)[\s=]+["']?([A-Za-z_][\w.-]*)=[\w.:/@-]*["']?"#);
+/// Commands that take values from a file or their input.
+static TAKES_VALUES: Regex = r"\bhelm(?:file)?\b.*\s(?:-f|--values)|\b(?:terraform|tofu)\b.*-var-file|\b(?:kubectl|oc)\b.*\s(?:-f|-k)\b|\baz\b.*\s(?:-p|--parameters)\b");
+static_regex!(
+/// A command that prints a message.
+static MESSAGE: Regex = r"^\s*(?:-\s+)?(?:run:\s*)?@?(?:echo|printf)\b");
+static_regex!(
+/// A program that runs Terraform.
+static CALLS_TERRAFORM: Regex = r#"["'\x60\s](?:terraform|tofu)["'\s,]+(?:apply|plan)\b"#);
+static_regex!(static LOOP: Regex = r"\bfor\s+(\w+)\s+in\s");
+static_regex!(
+/// Deploy commands that change nothing if they run again.
+static REPEATABLE: Regex = r"\b(?:terraform|tofu|terragrunt|kubectl|oc|pulumi|cdk)\b");
 static_regex!(static DECLARED: Regex = r#"(?m)^\s*variable\s+"?([\w-]+)"?"#);
 static_regex!(static VARIABLES: Regex = r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#);
 static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#);
@@ -248,7 +267,7 @@ static_regex!(
 /// A placeholder of a shell, kustomize, Flux, a pipeline, Jinja, Go, Terragrunt or helmfile.
 static PLACEHOLDERS: Regex = concat!(
         r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
-        r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
+        r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)"|\breadEnvironmentVariable\(\s*'(\w+)'|\bdata\.values\.(?:\w+\.)*(\w+)"#,
     ));
 static_regex!(
 /// A name that is assigned a value.
@@ -291,28 +310,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_that_deploy_nothing_else_do_not_count() {
-        for (was, is, is_same) in [
-            ("kubectl apply -k a", "kubectl apply --server-side --force-conflicts -k a", true),
-            ("terraform plan -parallelism=10 -var n=1", "terraform plan -parallelism=30 -var n=1", true),
-            ("helm upgrade a c --timeout 5m -f x.yaml", "helm upgrade a c --timeout 9m --wait -f x.yaml", true),
-            ("terraform apply -var image_tag=v1.2", "terraform apply -var 'image_tag=v1.3'", true),
-            ("helm upgrade a c --set image.tag=1", "helm upgrade a c --set image.tag=2", true),
-            ("terraform apply -var n=1", "terraform apply -var n=2", false),
-            ("terraform apply -var n=1", "terraform apply -var n=1 -var-file=big.tfvars", false),
-            ("kubectl apply -k a", "kubectl apply -k b", false),
-            ("terraform plan", "terraform plan -target=x", false),
-        ] {
-            assert_eq!(without_idle_options(was) == without_idle_options(is), is_same, "{was} → {is}");
-        }
-    }
-
-    #[test]
     fn what_is_handed_over_is_seen_in_every_spelling() {
         let taken = ExternalNames {
             variables: BTreeSet::from(["n".to_owned()]),
             placeholders: BTreeSet::from(["REPLICAS".to_owned()]),
             workspaces: true,
+            ..ExternalNames::default()
         };
         for (text, told) in [
             ("terraform apply -var n=8", Some("the variable `n`")),

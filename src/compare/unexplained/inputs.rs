@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use super::accelerator_lines::{chart_around, of_text};
 use super::change::{ChangedText, FileRole};
 use super::changed_files::ChangedFiles;
+use super::commands::ChangedCommands;
 use crate::compare::state::TreeState;
 use crate::diagnostic::SkipKind;
+use crate::front_ends::files;
 use crate::inventory::{Unjudged, UnjudgedStatus};
-use crate::source::{ReadError, file_name, is_below, parent};
+use crate::source::{ReadError, Span, file_name, is_below, parent};
 
 /// Reopens entries that are listed as unchanged although their inputs changed.
 pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
@@ -19,8 +21,17 @@ pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
     for it in unjudged.iter_mut() {
         match it.standing {
             UnjudgedStatus::AsBefore => {
-                if changed.texts.iter().any(|file| is_input(changed, it, file)) || submodules.contains(&it.path) {
+                let input = changed.texts.iter().find(|file| is_input(changed, it, file));
+                if input.is_some() || submodules.contains(&it.path) {
                     it.standing = UnjudgedStatus::Open;
+                    show_change(changed, it, input);
+                }
+            }
+            UnjudgedStatus::Open if is_moved(changed, it, &earlier) => it.standing = UnjudgedStatus::AsBefore,
+            UnjudgedStatus::Open if is_foreign(it) && earlier.contains(&(it.path.as_str(), it.reason.as_str())) => {
+                match changed.texts.iter().find(|file| file.path == it.path) {
+                    Some(file) if !is_input(changed, it, file) => it.standing = UnjudgedStatus::AsBefore,
+                    input => show_change(changed, it, input),
                 }
             }
             // A missing part counts as unchanged if nothing around it has accelerators.
@@ -36,10 +47,39 @@ pub(super) fn reopen(changed: &ChangedFiles, unjudged: &mut [Unjudged]) {
     }
 }
 
+/// Shows the first changed line of the entry's file, or names the input that changed.
+fn show_change(changed: &ChangedFiles, it: &mut Unjudged, input: Option<&ChangedText>) {
+    let Some(file) = input.filter(|_| is_foreign(it)) else { return };
+    if file.path != it.path {
+        it.reason.push_str(&format!("; its input {} changed", file.path));
+        return;
+    }
+    let Ok(id) = changed.head.sources.open(file.path) else { return };
+    let shown = it.shown_at.or(it.span).map(|span| span.range());
+    let mut new = file.new_lines().map(|line| line.start..line.start + line.text.trim_end().len()).peekable();
+    let first = new.peek().cloned();
+    let is_shown =
+        new.any(|line| shown.as_ref().is_some_and(|shown| line.start <= shown.start && shown.start <= line.end));
+    if let Some(line) = first.filter(|_| !is_shown) {
+        it.shown_at = Some(Span::new(id, line.start, line.end));
+    }
+}
+
+/// Returns true if the file of an entry only moved: its content and the reason are the same as before.
+fn is_moved(changed: &ChangedFiles, it: &Unjudged, earlier: &BTreeSet<(&str, &str)>) -> bool {
+    let from = changed.moved.get(&it.path).filter(|from| earlier.contains(&(from.as_str(), it.reason.as_str())));
+    is_foreign(it)
+        && from.is_some_and(|from| {
+            let was = changed.states.base.stored_text(from);
+            was.is_ok_and(|was| changed.head.stored_text(&it.path).is_ok_and(|is| is == was))
+        })
+}
+
 fn is_input(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bool {
     // An entry about a program depends on the program file first.
     if is_foreign(it) && it.path == file.path {
-        return true;
+        let is_script = files::is_script_alone(file.path) && it.kind == SkipKind::Language;
+        return !(is_script && ChangedCommands::of(file).affect_nothing());
     }
     // For modules without a caller, lines about accelerators are compared already.
     let is_beside = match file.role {
@@ -98,6 +138,19 @@ fn is_foreign(it: &Unjudged) -> bool {
     matches!(it.kind, SkipKind::Language | SkipKind::Program)
 }
 
+/// Returns true if a file without a name in the entry is not an input of it: a script names its files, and Docker
+/// Compose reads `.env` and other files of its own name. Other tools read variables of Terraform and values of charts.
+fn takes_named_files_only(it: &Unjudged, file: &ChangedText) -> bool {
+    const OTHERS: [&str; 4] = ["values.yaml", "values.yml", ".pre-commit-config.yaml", "_config.yml"];
+    let name = file_name(file.path);
+    let is_compose = file_name(&it.path).contains("compose");
+    let is_of_compose = name.contains("compose") || parent(file.path) == parent(&it.path) && name.contains("env");
+    files::is_script_alone(&it.path)
+        || is_compose && !is_of_compose
+        || files::is_terraform(file.path) && !file.path.ends_with(".json")
+        || OTHERS.contains(&name)
+}
+
 /// Returns true if a changed file is an input of an entry in another language: a companion file, or the rest of its
 /// file.
 fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
@@ -113,6 +166,13 @@ fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
     let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();
     if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {
         return true;
+    }
+    // A changed file may import it.
+    if !file.is_yaml() && file_name(&it.path).contains('.') && file.is.contains(file_name(&it.path)) {
+        return true;
+    }
+    if takes_named_files_only(it, file) {
+        return false;
     }
     let stem = file_name(&it.path).split('.').next().unwrap_or_default();
     is_below(file.path, folder)

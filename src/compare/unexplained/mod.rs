@@ -4,7 +4,8 @@
 //! *beside* if no deployment tool uses it, and *not explained* otherwise. This module reports the last group, and by
 //! default it fails the run (setting `unexplained`):
 //!
-//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there.
+//! 1. `ask`: a new line requests accelerators, and gpulint read nothing there. `launches` finds changes in programs and
+//!    commands that launch machines.
 //! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other
 //!    files, or changes other objects.
 //! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool.
@@ -16,13 +17,17 @@
 mod accelerator_lines;
 mod change;
 mod changed_files;
+mod commands;
 mod deploy_inputs;
 mod inputs;
+mod launches;
 mod objects;
+mod parameters;
 mod program_inputs;
 mod shell;
 mod steering;
 mod unknown_values;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +35,8 @@ use super::links;
 use super::state::{ComparedStates, TreeState};
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::Unjudged;
-use crate::source::{Span, parent};
+use crate::inventory::{ReadBy, Unjudged};
+use crate::source::{Span, file_name, parent};
 pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
 use change::{ChangedText, FileRole};
@@ -89,12 +94,24 @@ impl UnexplainedFiles<'_> {
 
     fn ask(&mut self) {
         let changed = self.changed;
-        for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed.head, file)) {
+        for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed, file)) {
             let asking = accelerator_lines::AcceleratorSearch::of(changed.head, file);
+            let passed = launches::passed_over(file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-            let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
+            let is_new =
+                |line: &change::ChangedLine| !gone.contains(line.text.trim()) && !passed.contains(&line.number);
+            let mut new = file.new_lines().filter(is_new);
+            let launch = launches::changed(changed, file);
+            if let Some((line, what)) = launch {
+                self.at(file, Some(line), format!("line {} {what}, and its effect on cost is unknown", line + 1));
+                continue;
+            }
+            // A program that is formatted differently requests the same.
+            let is_code = file.role == FileRole::Code;
+            let known: BTreeSet<String> =
+                file.gone_lines().filter(|_| is_code).filter_map(|line| asking.asked(line)).collect();
             let asked = new.find_map(|line| {
-                let name = asking.asked(line)?;
+                let name = asking.asked(line).filter(|name| !known.contains(name))?;
                 let lines = line.number..line.number + 1;
                 (!changed.is_explained(file.path, lines)).then_some((line.number, name))
             });
@@ -117,7 +134,7 @@ impl UnexplainedFiles<'_> {
         let changed = self.changed;
         let mut taken = None;
         for file in changed.texts.iter().filter(|file| deploy_inputs::may_hand_over(file)) {
-            if is_explained_manifest(changed, file) {
+            if is_explained_manifest(changed, file) || is_stack_file(changed, file) {
                 continue;
             }
             let taken = taken.get_or_insert_with(|| deploy_inputs::ExternalNames::of(changed));
@@ -155,14 +172,18 @@ impl UnexplainedFiles<'_> {
     fn look_at_what_is_taken(&mut self, unknown: &UnknownValues) {
         let (changed, files) = (self.changed, &self.changed.texts);
         let is_unread = |file: &&ChangedText| file.role != FileRole::Read || !changed.head.sources.has(file.path);
+        let inserted = program_inputs::inserted(changed);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
-        if !files.iter().any(|file| is_unread(&file) || files::is_terraform(file.path)) {
-            return;
-        }
-        let takers = program_inputs::takers(changed, &wanted, unknown.of_commands);
+        let is_relevant = |file: &ChangedText| is_unread(&file) || files::is_terraform(file.path);
+        let mut takers = match files.iter().any(is_relevant) {
+            true => program_inputs::takers(changed, &wanted, unknown.of_commands),
+            false => BTreeMap::new(),
+        };
+        takers.extend(inserted);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
-                self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
+                let line = file.new_lines().next().map(|line| line.number);
+                self.at(file, line, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
             }
         }
     }
@@ -195,6 +216,15 @@ fn is_near(changed: &ChangedFiles, file: &ChangedText) -> bool {
         || speaks.contains(&own)
         || !files.any(is_deployed)
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
+}
+
+/// Returns true for the settings of a Pulumi stack that gpulint evaluates.
+fn is_stack_file(changed: &ChangedFiles, file: &ChangedText) -> bool {
+    let runs = &changed.states.after.inventory.runs;
+    let is_input = || runs.iter().any(|run| run.inputs.iter().any(|path| **path == *file.path));
+    file_name(file.path).starts_with("Pulumi.")
+        && changed.resources().iter().any(|it| it.front_end == ReadBy::Template)
+        && is_input()
 }
 
 /// Returns true for a manifest that was read, so that its numbers are known.

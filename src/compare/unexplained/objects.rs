@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use regex::Regex;
 
-use super::accelerator_lines::{AcceleratorSearch, is_of_chart};
+use super::accelerator_lines::{self, AcceleratorSearch, is_of_chart};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
 use super::steering;
+use super::words;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
@@ -21,7 +22,7 @@ static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsy
 static_regex!(
 /// Keys that select the version to deploy.
 static REVISION: Regex = r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#);
-static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#);
+static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart|chartPath|name)["']?\s*:[ \t]*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$|\b(?:helm|kustomize|k8s_yaml)\(\s*["'](\.?/?[\w./-]+)["']"#);
 static_regex!(
 /// Terraform blocks that create no billed resource themselves.
 static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b");
@@ -262,9 +263,25 @@ impl<'o> Objects<'o> {
     }
 
     fn deploys(&self, part: &Part) -> Option<String> {
-        const FILES: [&str; 3] = ["fleet.yaml", "helmfile.yaml", ".argocd-source.yaml"];
+        const FILES: [&str; 11] = [
+            "fleet.yaml",
+            "helmfile.yaml",
+            ".argocd-source.yaml",
+            "devspace.yaml",
+            "skaffold.yaml",
+            "werf.yaml",
+            "Tiltfile",
+            "garden.yml",
+            "garden.yaml",
+            "databricks.yml",
+            "okteto.yml",
+        ];
+        /// The first of them only select what to deploy.
+        const SOURCES: usize = 3;
         let (file, text) = (self.file, &part.text);
-        if !(DEPLOYERS.is_match(text) || FILES.iter().any(|it| file.path.ends_with(it))) {
+        let place = FILES.iter().position(|it| file.path.ends_with(it));
+        let (is_tool, is_source) = (place.is_some(), place.is_some_and(|at| at < SOURCES));
+        if !(DEPLOYERS.is_match(text) || is_tool) {
             return None;
         }
         let concerns = || {
@@ -272,7 +289,16 @@ impl<'o> Objects<'o> {
                 || leads_to(file, text, &self.changed.speaking)
                 || is_beside_sources(file, &self.changed.speaking)
         };
-        let line = part.changed(Changing::Revision).filter(|_| concerns())?;
+        let is_value = |line: &&ChangedLine| {
+            let is_comment = line.text.trim_start().starts_with('#');
+            !is_comment && !NAMING.is_match(line.text) && words::speaks(line.text)
+        };
+        if let Some(line) = part.new.iter().find(is_value).filter(|_| is_tool && concerns()) {
+            let key = line.text.split([':', '(']).next().unwrap_or_default().trim().trim_start_matches("- ");
+            return Some(format!("`{key}` changes a value of a deployment that gpulint does not evaluate"));
+        }
+        let is_deployer = is_source || DEPLOYERS.is_match(text);
+        let line = part.changed(Changing::Revision).filter(|_| is_deployer && concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
         Some(format!("`{key}` deploys another version, and gpulint cannot read its content"))
     }
@@ -291,7 +317,8 @@ impl<'o> Objects<'o> {
         // A block that gpulint evaluates was read completely, wherever its values are defined.
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == FileRole::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
-        if is_read || !is_data || !part.has_other_numbers() {
+        let is_list = file.role == FileRole::Read && !accelerator_lines::is_looked_at(self.changed, file);
+        if is_read || !is_data || is_list || !part.has_other_numbers() {
             return None;
         }
         let asking = AcceleratorSearch::of(self.changed.head, file);
@@ -308,7 +335,7 @@ fn is_beside_sources(file: &ChangedText, speaking: &BTreeSet<String>) -> bool {
 /// Returns true if the object deploys a directory with accelerators.
 fn leads_to(file: &ChangedText, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
-    PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {
+    PATHS.captures_iter(text).filter_map(|it| it.iter().skip(1).flatten().next()).any(|found| {
         let path = found.as_str().trim_matches(['"', '\'', '/']).trim_start_matches("./");
         let is_there = |directory: &str| !directory.is_empty() && speaking.iter().any(|it| is_below(it, directory));
         is_there(path) || join(own, path).is_some_and(|path| path != own && is_there(&path))

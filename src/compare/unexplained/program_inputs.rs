@@ -29,21 +29,32 @@ pub(super) fn takers(changed: &ChangedFiles, wanted: &BTreeSet<String>, of_comma
     let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(changed, of_commands);
     let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     let scripts = changed.callers();
-    let calling = |text: &str| {
-        let lines: Vec<&str> = text.lines().filter(|line| shell::CALLED.is_match(line)).collect();
-        (!lines.is_empty()).then(|| lines.join("\n").into())
-    };
-    next.extend(scripts.iter().filter_map(|(path, text)| Some((path.clone(), calling(text)?))));
+    next.extend(scripts.iter().filter_map(|(path, text)| Some((path.clone(), shell::calling(text)?.into()))));
     next.extend(generators(changed, wanted).filter_map(|path| Some((path.clone(), changed.head.text(&path)?))));
     let seen = next.iter().map(|(path, _)| path.clone()).collect();
     let mut search = TakerSearch { names, changed, of_terraform, seen, found: BTreeMap::new() };
     for (path, text) in scripts {
-        shell::values_from_files(text).into_iter().for_each(|word| search.take_as_value(path, word));
+        shell::values_from_files(text).into_iter().for_each(|word| search.take_as_value(path, &word));
     }
     for _ in 0..DEEPEST {
         next = next.iter().flat_map(|(taker, text)| search.read(taker, text)).collect();
     }
     search.found
+}
+
+/// Returns for each changed file whose content a script inserts into a command of a deploy tool that script. This is also
+/// true for files that gpulint reads, such as JSON.
+pub(super) fn inserted(changed: &ChangedFiles) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let paths = || changed.texts.iter().map(|file| file.path);
+    for (taker, text) in changed.callers() {
+        for word in shell::inserted_files(text) {
+            let named = paths().filter(|path| file_name(path) == file_name(&word) && *path != taker);
+            let meant = named.filter(|path| is_meant(&word, path, taker));
+            found.extend(meant.map(|path| (path.to_owned(), taker.clone())));
+        }
+    }
+    found
 }
 
 /// Returns the roots near resources with accelerators, with their blocks that call programs.

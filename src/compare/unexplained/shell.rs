@@ -7,10 +7,12 @@ use regex::Regex;
 use crate::source::static_regex;
 
 /// Returns the files that a script or pipeline reads into a deployment, as it names them.
-pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
+pub(super) fn values_from_files(text: &str) -> BTreeSet<String> {
     if !CALLED.is_match(text) {
         return BTreeSet::new();
     }
+    let text = text.replace("\\\n", " ");
+    let text = &*NAMES_READ.replace_all(&text, "");
     let mut found = BTreeSet::new();
     let used: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
     for line in text.lines() {
@@ -25,7 +27,25 @@ pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
             }
         }
     }
-    found
+    found.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the commands of a script that call deploy tools, one a line.
+pub(super) fn calling(text: &str) -> Option<String> {
+    let text = text.replace("\\\n", " ");
+    let text = NAMES_READ.replace_all(&text, "");
+    let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns the files whose content a command substitution inserts, as the script names them.
+pub(super) fn inserted_files(text: &str) -> BTreeSet<String> {
+    let text = text.replace("\\\n", " ");
+    let text = NAMES_READ.replace_all(&text, "");
+    let lines = text.lines().filter(|line| CALLED.is_match(line) || HANDED.is_match(line));
+    let found = lines.flat_map(|line| INSERTED.captures_iter(line).filter_map(|it| it.iter().skip(1).flatten().next()));
+    let words = found.flat_map(|it| it.as_str().split(is_no_path));
+    words.filter(|word| word.contains('.') && word.len() > 2).map(str::to_owned).collect()
 }
 
 fn is_no_path(c: char) -> bool {
@@ -41,6 +61,12 @@ static SOURCED: Regex = r#"(?:^|[;&|]|\brun:)\s*(?:-\s+)?(?:\.|source)\s+["']?([
 static_regex!(
 /// Files whose content a shell inserts into a command, reads, or copies.
 static READ: Regex = r"\$\(([^()]*)\)|`([^`]*)`|[^<]<\s*([\w./-]+)|\b(?:cp|mv|install|ln|tee|envsubst)\s+([^;&|]*)");
+static_regex!(
+/// Files whose content becomes a part of a command.
+static INSERTED: Regex = r"\$\(([^()]*)\)|`([^`]*)`");
+static_regex!(
+/// Versions and other names that a shell takes from a file.
+static NAMES_READ: Regex = r#"(?i)\b[\w.-]*(?:tag|version|image|digest|sha|commit|branch)["']?\s*[:?]?=\s*["']?(?:\$\([^()]*\)|`[^`]*`)"#);
 static_regex!(
 /// Lines that pass a value to Terraform or a chart without calling a tool.
 static HANDED: Regex = r"\bTF_VAR_|\.tfvars\b|\bvalues[\w.-]*\.ya?ml\b|GITHUB_ENV|TF_CLI_ARGS");
@@ -65,6 +91,10 @@ mod tests {
             ("cp over.txt over.auto.tfvars\nterraform apply", Some("over.txt")),
             ("N=$(cat COUNT.md)\nterraform apply -var n=$N", Some("COUNT.md")),
             ("echo \"TF_VAR_n=$(head -1 LICENSE)\" >> $GITHUB_ENV\nterraform apply", Some("LICENSE")),
+            ("terraform apply \\\n  -var n=$(jq .n fleet.txt)", Some("fleet.txt")),
+            ("terraform apply -var n=$(jq .n fleet.txt)", Some("fleet.txt")),
+            ("helm upgrade a b --set image.tag=$(cat args.txt)", None),
+            ("VERSION=$(cat args.txt)\nhelm upgrade a b --set image.tag=$VERSION", None),
             ("body=$(cat CHANGELOG.md)\nterraform apply", None),
             ("terraform plan > plan.txt", None),
             ("terraform-docs md . > README.md\nterraform fmt", None),
@@ -75,7 +105,7 @@ mod tests {
                 Some(name) => assert!(found.contains(name), "{text}: {found:?}"),
                 None => {
                     let documents = ["CHANGELOG.md", "plan.txt", "README.md", "args.txt"];
-                    assert!(documents.iter().all(|it| !found.contains(it)), "{text}: {found:?}");
+                    assert!(documents.iter().all(|it| !found.contains(*it)), "{text}: {found:?}");
                 }
             }
         }

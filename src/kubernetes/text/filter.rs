@@ -16,15 +16,10 @@ use crate::kubernetes::rows::table::{KINDS, KindRow};
 
 use super::normalized::{self, EscapedKey, GivenValue, NormalizedText, has_key_alias, unveil};
 
-/// Keys of dynamic resource allocation.
-const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
-/// The runtime classes that give a pod the devices of its node, as manifests write them.
-const RUNTIMES: [&str; 4] = [
-    "runtimeClassName: nvidia",
-    "runtimeClassName: \"nvidia",
-    "runtimeClassName: 'nvidia",
-    "runtimeClassName\": \"nvidia",
-];
+/// The beginning of the keys of dynamic resource allocation: `resourceClaimName`, `resourceClaims`.
+const CLAIM: &str = "resourceClaim";
+/// The key of a runtime class, which can give a pod the devices of its node.
+const RUNTIME: &str = "runtimeClassName";
 /// Keys by which unsupported kinds request machines and accelerators.
 const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
 /// A kind of two tools: an object of Flux, and the files of kustomize, which another reader reads.
@@ -299,7 +294,7 @@ struct Words {
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let words: BTreeSet<&str> = DEVICES.words().chain(CLAIMS).chain(RUNTIMES).collect();
+    let words: BTreeSet<&str> = DEVICES.words().chain([CLAIM, RUNTIME]).collect();
     // A word that contains another one is found by the shorter one. A search for few words is faster.
     let has_other = |word: &str| words.iter().any(|other| *other != word && word.contains(other));
     let mut needles: Vec<String> =
@@ -399,7 +394,7 @@ mod tests {
     #[test]
     fn words_are_searched_for_many_bytes_at_a_time() {
         assert!(cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)));
-        for word in DEVICES.words().chain(CLAIMS) {
+        for word in DEVICES.words().chain([CLAIM, RUNTIME]) {
             assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
         }
     }

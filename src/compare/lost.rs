@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
+use super::deciding_lines::deciding_lines;
 use super::state::{ComparedStates, TreeState};
 use crate::analysis::Analysis;
 use crate::decide::{self, Decided};
@@ -232,7 +233,13 @@ fn signature(state: &TreeState, it: &Unjudged) -> Said {
     let text = match it.span {
         // `known` has the arguments that can affect a machine.
         Some(_) if it.kind == SkipKind::MissingModule && !it.known.is_empty() => String::new(),
+        // The number and the machine of the resource are known.
+        Some(span) if it.kind == SkipKind::Price => deciding_lines(state, &sources.snippet(span)),
         Some(span) => sources.snippet(span),
+        None if it.kind == SkipKind::Language && !files::is_script_alone(&it.path) => match state.stored_text(&it.path) {
+            Ok(text) => deciding_lines(state, &text),
+            Err(_) => digest_of_file(sources, &it.path),
+        },
         None if it.kind == SkipKind::UncalledModule => lines_about_accelerators(state, &it.path),
         None => digest_of_file(sources, &it.path),
     };

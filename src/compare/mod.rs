@@ -10,6 +10,7 @@
 mod alone;
 mod block_values;
 mod budgets;
+mod deciding_lines;
 mod elsewhere;
 mod expanded_suppressions;
 mod findings;

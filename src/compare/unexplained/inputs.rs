@@ -7,6 +7,7 @@ use super::accelerator_lines::{chart_around, of_text};
 use super::change::{ChangedText, FileRole};
 use super::changed_files::ChangedFiles;
 use super::commands::ChangedCommands;
+use crate::compare::deciding_lines::deciding_lines;
 use crate::compare::state::TreeState;
 use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
@@ -78,8 +79,13 @@ fn is_moved(changed: &ChangedFiles, it: &Unjudged, earlier: &BTreeSet<(&str, &st
 fn is_input(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bool {
     // An entry about a program depends on the program file first.
     if is_foreign(it) && it.path == file.path {
-        let is_script = files::is_script_alone(file.path) && it.kind == SkipKind::Language;
-        return !(is_script && ChangedCommands::of(file).affect_nothing());
+        return match it.kind {
+            SkipKind::Language if files::is_script_alone(file.path) => !ChangedCommands::of(file).affect_nothing(),
+            SkipKind::Language => {
+                deciding_lines(changed.states.base, &file.was) != deciding_lines(changed.head, &file.is)
+            }
+            _ => true,
+        };
     }
     // For modules without a caller, lines about accelerators are compared already.
     let is_beside = match file.role {
@@ -151,6 +157,17 @@ fn takes_named_files_only(it: &Unjudged, file: &ChangedText) -> bool {
         || OTHERS.contains(&name)
 }
 
+/// Returns true if a line of a file, without comments, names another file. A name that many files have needs its folder.
+fn is_named_in(head: &TreeState, path: &str, other: &str, name: &str) -> bool {
+    let text = head.sources.tree().read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
+    let folder = file_name(parent(other)).to_ascii_lowercase();
+    let is_common = file_name(path).eq_ignore_ascii_case(name) && !folder.is_empty();
+    let name = if is_common { format!("{folder}/{name}") } else { name.to_owned() };
+    let mut lines = text.lines().map(str::trim_start);
+    lines.any(|line| !["#", "//", "--"].iter().any(|mark| line.starts_with(mark)) && line.contains(&name))
+}
+
 /// Returns true if a changed file is an input of an entry in another language: a companion file, or the rest of its
 /// file.
 fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
@@ -160,11 +177,11 @@ fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
     let name = file_name(file.path).to_ascii_lowercase();
-    let text = head.sources.tree().read(&it.path).unwrap_or_default();
-    // The inputs of a program are its imports, and other files of the same language next to it.
+    // The inputs of a program are its imports, and other files of the same language next to it. A script names them.
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    let is_more = parent(file.path) == folder && ending(file.path) == ending(&it.path) && !file.is_yaml();
-    if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {
+    let is_like = parent(file.path) == folder && ending(file.path) == ending(&it.path);
+    let is_more = is_like && !file.is_yaml() && !files::is_script_alone(&it.path);
+    if is_more || is_named_in(head, &it.path, file.path, &name) {
         return true;
     }
     // A changed file may import it.

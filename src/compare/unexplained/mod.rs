@@ -39,6 +39,7 @@ use crate::inventory::{ReadBy, Unjudged};
 use crate::source::{Span, file_name, parent};
 pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
+pub(in crate::compare) use words::{is_naming, speaks};
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;
 use unknown_values::UnknownValues;

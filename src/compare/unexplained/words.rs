@@ -35,13 +35,13 @@ const WORDS: [&str; 19] = [
 const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
 /// Returns true if a key is about amounts of machines, times or accelerators.
-pub(super) fn speaks(key: &str) -> bool {
+pub(in crate::compare) fn speaks(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
 }
 
 /// Returns true if the value of this name is never a number of machines.
-pub(super) fn is_naming(name: &str) -> bool {
+pub(in crate::compare) fn is_naming(name: &str) -> bool {
     let low = name.to_ascii_lowercase();
     NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
 }

@@ -103,8 +103,7 @@ fn compared(
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
     remarks.notes.extend(notes::removed_suppressions(base, &reconsidered));
-    // A hook runs at each commit, so the note waits for the pull request.
-    remarks.notes.extend(notes::no_limit_on_growth(head, &change).filter(|_| !arguments.staged));
+    remarks.notes.extend(notes::no_limit_on_growth(head, &change));
     let before_report = base.report(&before, &earlier.findings);
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
     let failed =

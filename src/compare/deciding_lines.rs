@@ -14,8 +14,15 @@ const CHOOSING: [&str; 12] =
 /// Returns the lines that can decide: they name accelerators, have a key about machines, or are a number or a flag.
 pub(super) fn deciding_lines(state: &TreeState, text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !["#", "//"].iter().any(|mark| line.starts_with(mark)));
-    let deciding = lines.filter(|line| decides(line) || state.names_accelerators(line));
-    deciding.flat_map(|line| line.split_whitespace().chain(["\n"])).collect()
+    let deciding = lines.filter(|line| decides(line) || !is_release(line) && state.names_accelerators(line));
+    // Quotes of another kind change nothing.
+    deciding.flat_map(|line| line.split_whitespace().chain(["\n"])).collect::<String>().replace('"', "'")
+}
+
+/// Returns true for an image, a tag or a version, which can have the name of an accelerator.
+fn is_release(line: &str) -> bool {
+    let key = KEY_AND_VALUE.captures(line).and_then(|it| it.get(1)).map_or("", |it| it.as_str());
+    is_naming(key) && !key.to_ascii_lowercase().ends_with("name")
 }
 
 fn decides(line: &str) -> bool {
@@ -38,6 +45,12 @@ static PLAIN_VALUE: Regex = r#"^[\["']*(?:true|false|-?[\d., ]+[A-Za-z%]{0,3})[\
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_is_a_release_and_a_name_is_none() {
+        assert!(is_release("image: example.org/server-gpu:1") && is_release("- imageTag: a100"));
+        assert!(!is_release("name: a100-pool") && !is_release("machine: a100") && !is_release("- a100"));
+    }
 
     #[test]
     fn numbers_choices_and_words_about_machines_decide() {

@@ -236,7 +236,8 @@ fn signature(state: &TreeState, it: &Unjudged) -> Said {
         // The number and the machine of the resource are known.
         Some(span) if it.kind == SkipKind::Price => deciding_lines(state, &sources.snippet(span)),
         Some(span) => sources.snippet(span),
-        None if it.kind == SkipKind::Language && !files::is_script_alone(&it.path) => match state.stored_text(&it.path) {
+        None if it.kind == SkipKind::Language && !files::is_script_alone(&it.path) => match state.stored_text(&it.path)
+        {
             Ok(text) => deciding_lines(state, &text),
             Err(_) => digest_of_file(sources, &it.path),
         },

@@ -131,8 +131,11 @@ impl<'p> ChangedText<'p> {
     pub(super) fn of(path: &'p str, was: &str, base: &TreeState, head: &TreeState) -> Option<ChangedText<'p>> {
         let role = FileRole::of(path);
         let read = |state: &TreeState, path: &str| state.sources.tree().read(path);
+        let links = [base.sources.tree().link(was), head.sources.tree().link(path)];
         let (was, is) = (read(base, was), read(head, path));
-        if was == is {
+        // Trees differ in what they read through a link to a directory.
+        let is_same_link = (was.is_err() || is.is_err()) && matches!(links, [Some(was), Some(is)] if was == is);
+        if was == is || is_same_link {
             return None;
         }
         let (was, is) = (was.unwrap_or_default(), is.unwrap_or_default());

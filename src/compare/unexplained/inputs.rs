@@ -100,7 +100,7 @@ fn is_input(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bool {
         return false;
     }
     if is_foreign(it) {
-        return is_parameter(changed.head, it, file);
+        return is_parameter(changed, it, file);
     }
     match whole(changed.head, it) {
         Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(changed, whole),
@@ -157,6 +157,12 @@ fn takes_named_files_only(it: &Unjudged, file: &ChangedText) -> bool {
         || OTHERS.contains(&name)
 }
 
+/// Returns true if a file lists the libraries of a program, whose versions change no machine.
+fn is_dependency_list(path: &str) -> bool {
+    const NAMES: [&str; 6] = ["package.json", "go.mod", "requirements.txt", "pyproject.toml", "pom.xml", "Pipfile"];
+    NAMES.contains(&file_name(path)) || path.ends_with(".csproj")
+}
+
 /// Returns true if a line of a file, without comments, names another file. A name that many files have needs its folder.
 fn is_named_in(head: &TreeState, path: &str, other: &str, name: &str) -> bool {
     let text = head.sources.tree().read(path).unwrap_or_default();
@@ -170,10 +176,13 @@ fn is_named_in(head: &TreeState, path: &str, other: &str, name: &str) -> bool {
 
 /// Returns true if a changed file is an input of an entry in another language: a companion file, or the rest of its
 /// file.
-fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
+fn is_parameter(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
     if it.kind == SkipKind::Program {
+        if is_dependency_list(file.path) {
+            return deciding_lines(changed.states.base, &file.was) != deciding_lines(changed.head, &file.is);
+        }
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
     let name = file_name(file.path).to_ascii_lowercase();
@@ -181,7 +190,7 @@ fn is_parameter(head: &TreeState, it: &Unjudged, file: &ChangedText) -> bool {
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let is_like = parent(file.path) == folder && ending(file.path) == ending(&it.path);
     let is_more = is_like && !file.is_yaml() && !files::is_script_alone(&it.path);
-    if is_more || is_named_in(head, &it.path, file.path, &name) {
+    if is_more || is_named_in(changed.head, &it.path, file.path, &name) {
         return true;
     }
     // A changed file may import it.

@@ -39,10 +39,10 @@ use crate::inventory::{ReadBy, Unjudged};
 use crate::source::{Span, file_name, parent};
 pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
-pub(in crate::compare) use words::{is_naming, speaks};
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;
 use unknown_values::UnknownValues;
+pub(in crate::compare) use words::{is_naming, speaks};
 
 const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
                     does, or set `unexplained = \"tell\"` to let such changes pass";

@@ -1,5 +1,7 @@
 //! Finds pipelines, hooks and scripts that run gpulint no longer, or otherwise than before.
 
+use std::collections::HashSet;
+
 use regex::Regex;
 
 use super::state::{Touched, TreeState};
@@ -47,7 +49,9 @@ pub(super) fn changed_runs(base: &TreeState, head: &TreeState, touched: &Touched
                 let texts =
                     |lines: &[(usize, &str)]| lines.iter().map(|(_, text)| (*text).to_owned()).collect::<Vec<_>>();
                 let (earlier, later) = (texts(&was), texts(&is));
-                let line = is.iter().find(|(_, text)| !earlier.iter().any(|it| it == text)).or(is.first())?.0 + 1;
+                let known: HashSet<&String> = earlier.iter().collect();
+                let line = later.iter().position(|text| !known.contains(text)).unwrap_or(0);
+                let line = is.get(line)?.0 + 1;
                 (earlier != later).then(|| {
                     format!("the change may remove a limit: `{path}:{line}` runs gpulint in another way than before")
                 })
@@ -62,12 +66,15 @@ pub(super) fn changed_runs(base: &TreeState, head: &TreeState, touched: &Touched
 fn deciding_lines(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<(usize, &str)> = text.lines().enumerate().filter(|(_, line)| has_content(line)).collect();
     let mut chosen = vec![false; lines.len()];
+    let mut item = None;
     for (place, (_, line)) in lines.iter().enumerate() {
-        if !RUN.is_match(line) {
+        if line.trim_start().starts_with("- ") {
+            item = Some(place);
+        }
+        if chosen[place] || !RUN.is_match(line) {
             continue;
         }
-        let starts = |(_, line): &&(usize, &str)| line.trim_start().starts_with("- ");
-        let first = lines.iter().take(place + 1).rposition(|it| starts(&it)).unwrap_or(place);
+        let first = item.unwrap_or(place);
         let is_of_step = lines.get(first).is_some_and(|(_, it)| indent(it) <= indent(line));
         let first = if is_of_step { first } else { place };
         let depth = lines.get(first).map_or(0, |(_, it)| indent(it));

@@ -13,6 +13,7 @@ use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
 use crate::report::views::budgets::BudgetText;
 use crate::report::views::not_read::not_read_line;
+use std::borrow::Cow;
 
 pub(in crate::report) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
@@ -20,7 +21,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
     let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
     lines.extend(headline.below());
     lines.push(format!("Compared with {}.", it.base));
-    lines.extend(it.all_notes().cloned().chain(not_read_line(&it.not_read)));
+    lines.extend(it.all_notes().map(Cow::into_owned).chain(not_read_line(&it.not_read)));
     let first = [changes(it), payers(it), brought(it), gone(it)];
     let heading = format!("GPU cost: {}", headline.money);
     let first: Vec<PageSection> = first.into_iter().flatten().collect();

@@ -109,7 +109,7 @@ fn nothing(it: &Difference, room: CommentLimits) -> String {
 
 fn notes(text: &mut Markdown, it: &Difference) {
     for note in it.all_notes() {
-        markdown!(text, "> ", markup::text(note, LONGEST_NOTE), "\n\n");
+        markdown!(text, "> ", markup::text(&note, LONGEST_NOTE), "\n\n");
     }
 }
 

@@ -21,6 +21,9 @@ use crate::decide::{Decided, Verdict};
 use crate::inventory::{BillingRole, Resource, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, Delta, KnownSides, Period, ResourceCostChange};
 
+/// The number of notes about limits that reports for people list.
+const MOST_LIMITS: usize = 10;
+
 /// Two states of a tree, and the difference between them.
 pub struct Difference<'a> {
     pub before: Report<'a>,
@@ -71,8 +74,11 @@ impl<'a> Difference<'a> {
     }
 
     /// Returns the notes and the removed limits.
-    fn all_notes(&self) -> impl Iterator<Item = &String> {
-        self.notes.iter().chain(&self.removed_limits)
+    fn all_notes(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let more = self.removed_limits.len().saturating_sub(MOST_LIMITS);
+        let more = (more > 0).then(|| Cow::from(format!("{more} more notes about limits; --format json lists all")));
+        let all = self.notes.iter().chain(self.removed_limits.iter().take(MOST_LIMITS));
+        all.map(|note| Cow::from(note.as_str())).chain(more)
     }
 
     /// Returns true if the comparison fails only because something was not evaluated.

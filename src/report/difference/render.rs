@@ -1,5 +1,6 @@
 //! Writes a comparison in each format that supports one.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::headline::Headline;
@@ -59,7 +60,7 @@ fn message(it: &Difference) -> ChatMessage {
         lines: [format!("Compared with {}", it.base)]
             .into_iter()
             .chain(headline.below())
-            .chain(it.all_notes().cloned())
+            .chain(it.all_notes().map(Cow::into_owned))
             .chain(not_read_line(&it.not_read))
             .collect(),
         lists: [("New and worse findings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),

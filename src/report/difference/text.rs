@@ -25,7 +25,7 @@ pub(in crate::report) fn difference(it: &Difference, style: ReportStyle) -> Stri
         let _ = writeln!(text, "{row}");
     }
     for note in it.all_notes() {
-        let _ = writeln!(text, "note: {}", escape::one_line(note));
+        let _ = writeln!(text, "note: {}", escape::one_line(&note));
     }
     let not_read = not_read_line(&it.not_read).map(|line| line + "\n").unwrap_or_default();
     if style.choice.detail == EntryDetail::Quiet {

@@ -69,7 +69,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             cost: MONEY.holds(), "Cost of all machines or pods of the resource, for the period in `bill.per`." => |asking, id| money(asking, id, MoneySum::Cost);
             per: CelType::Text, "Period of `bill.cost` and `saves`: month, run (if it ends by itself) or hour (if its duration is unknown)." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
-            most: CelType::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown. Infinite if nothing limits the number." => |asking, id| most(asking, id);
+            most: CelType::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown. Infinite if nothing limits the number." => most;
             cost_if: COST_SCENARIOS.holds(), "`bill.cost`, bought another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, MoneySum::Monthly);
             in_sum: MONEY.holds(), "Part of the combined monthly total, in which each dollar counts once: for a pod, the cost that no \

@@ -183,3 +183,49 @@ fn environment_variables_of_bicep_are_named() {
         one("another variable", &others, (".github/workflows/d.yml", "env:\n  COLOR: CHANGED\n"), ("1", "20"), None),
     ]);
 }
+
+#[test]
+fn machines_that_are_only_selected_or_refused_are_no_request() {
+    let daemons = "apiVersion: apps/v1\nkind: KIND\nmetadata: {name: top}\nspec:\n  template:\n    spec:\n      affinity:\n        nodeAffinity:\n          \
+                   requiredDuringSchedulingIgnoredDuringExecution:\n            nodeSelectorTerms:\n            - matchExpressions:\n              - key: \
+                   node.kubernetes.io/instance-type\n                operator: In\n                values:\n                - t3.large\nCHANGED      containers: \
+                   [{name: a, image: x}]\n";
+    let node = "                - p5.48xlarge\n";
+    let pool = "apiVersion: example.org/v1\nkind: Pool\nspec:\n  requirements:\n  - key: type\n    operator: OPERATOR\n    values:\n    - t3.large\nCHANGED";
+    let check = "locals {\n  refused = contains([\"t3.large\"CHANGED], var.type)\n}\nresource \"null_resource\" \"a\" {\n  lifecycle {\n    \
+                 precondition {\n      condition = !local.refused\n      error_message = \"no\"\n    }\n  }\n}\n";
+    let in_one = |path: &'static str, text: &str, is: &str, told| {
+        beside(path, &text.replace("CHANGED", ""), &text.replace("CHANGED", is), told)
+    };
+    let item = "    - p5.48xlarge\n";
+    let machine = ", \"p5.48xlarge\"";
+    assert_told(vec![
+        in_one("k8s/top.yaml", &daemons.replace("KIND", "DaemonSet"), node, None),
+        in_one("k8s/pool.yaml", &pool.replace("OPERATOR", "NotIn"), item, None),
+        in_one("k8s/pool.yaml", &pool.replace("OPERATOR", "In"), item, Some("p5.48xlarge")),
+        in_one("infra/check.tf", check, machine, None),
+        in_one(
+            "infra/check.tf",
+            &format!("{check}resource \"x_y\" \"b\" {{\n  big = local.refused\n}}\n"),
+            machine,
+            Some("p5.48xlarge"),
+        ),
+    ]);
+}
+
+#[test]
+fn files_that_only_move_change_nothing() {
+    let ray =
+        "cluster_name: a\navailable_node_types:\n  w: {node_config: {InstanceType: p5.48xlarge}, min_workers: 2}\n";
+    let of = |name: &'static str, from: &'static str, to: &'static str, is: &str, told| {
+        let beside = ("clusters/other.yaml", "a: 1\n");
+        case(name, &[beside, (from, ray)], &[beside, (to, is)], told)
+    };
+    let more = &ray.replace("min_workers: 2", "min_workers: 64");
+    assert_told(vec![
+        of("to a new folder", "conf/ray.yaml", "archive/2024/ray.yaml", ray, None),
+        of("to a new folder, with more", "conf/ray.yaml", "archive/2024/ray.yaml", more, Some("p5.48xlarge")),
+        of("to an old folder", "conf/ray.yaml", "clusters/ray.yaml", ray, Some("p5.48xlarge")),
+        of("out of an archive", "archive/2024/ray.yaml", "live/ray.yaml", ray, Some("p5.48xlarge")),
+    ]);
+}

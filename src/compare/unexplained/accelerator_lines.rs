@@ -3,6 +3,7 @@
 
 use regex::Regex;
 
+pub(in crate::compare) use super::change::chart_around;
 use super::change::{ChangedLine, ChangedText, FileRole};
 use super::changed_files::ChangedFiles;
 use super::words::{is_shown_to_people, launches};
@@ -43,12 +44,6 @@ pub(super) fn is_looked_at(changed: &ChangedFiles, file: &ChangedText) -> bool {
 pub(super) fn is_of_chart(head: &TreeState, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
-}
-
-/// Returns the directory of the chart that contains a path.
-pub(in crate::compare) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
-    let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
-    std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }
 
 /// Finds lines of a file that request accelerators.

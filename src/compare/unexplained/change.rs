@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::compare::state::TreeState;
 use crate::front_ends::files;
-use crate::source::{LineHunk, changes, file_name, lines_with_offsets};
+use crate::source::{LineHunk, changes, file_name, lines_with_offsets, parent};
 
 /// The role of a file for Terraform, kubectl, helm, kustomize and their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,12 @@ const CODE: [&str; 24] = [
     ".py", ".go", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
     ".c", ".cc", ".cpp", ".h", ".hpp", ".swift", ".lua", ".r", ".sql",
 ];
+
+/// Returns the directory of the chart that contains a path.
+pub(in crate::compare) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
+    let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
+    std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
+}
 
 /// Returns true for documentation, images, styles, fonts, translations, lock files and licenses.
 pub(in crate::compare) fn is_harmless(path: &str) -> bool {

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 
-use super::change::{ChangedText, FileRole};
+use super::change::ChangedText;
+use super::moves;
 use crate::compare::state::{ComparedStates, TreeState};
 use crate::front_ends::files;
 use crate::inventory::{ReadBy, Resource};
 use crate::kubernetes;
-use crate::source::{FileId, Span, file_name, is_example};
+use crate::source::{FileId, Span};
 
 /// The changed files, with lookup tables that are computed once.
 pub(super) struct ChangedFiles<'c> {
@@ -21,7 +22,7 @@ pub(super) struct ChangedFiles<'c> {
     pub(super) texts: Vec<ChangedText<'c>>,
     /// The files that contain resources with accelerators in either state, or parts that were not evaluated before.
     pub(super) speaking: BTreeSet<String>,
-    /// The earlier paths of scripts and programs that moved, by their new paths.
+    /// The earlier paths of files that moved, by their new paths.
     pub(super) moved: BTreeMap<String, String>,
     explained: OnceCell<HashMap<String, BTreeSet<usize>>>,
     references: OnceCell<Option<AhoCorasick>>,
@@ -30,7 +31,7 @@ pub(super) struct ChangedFiles<'c> {
 
 impl<'c> ChangedFiles<'c> {
     pub(super) fn of(states: &'c ComparedStates<'c>) -> ChangedFiles<'c> {
-        let moved = moved(states);
+        let moved = moves::of(states);
         let from: BTreeSet<&String> = moved.values().collect();
         let paths = states.touched.files.iter().filter(|path| !from.contains(path));
         let texts = paths.filter_map(|path| {
@@ -97,64 +98,6 @@ fn is_caller(path: &str) -> bool {
     ];
     let low = path.to_ascii_lowercase();
     files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
-}
-
-/// Returns the earlier paths of scripts and programs that moved with most of their lines, by their new paths. A file that
-/// was an example or a test before, or had another ending, starts to matter with its new path.
-fn moved(states: &ComparedStates) -> BTreeMap<String, String> {
-    const LARGEST: usize = 1 << 16;
-    const MOST_FILES: usize = 50;
-    let read = |state: &TreeState, path: &str| {
-        state
-            .sources
-            .tree()
-            .read(path)
-            .ok()
-            .filter(|it| it.len() < LARGEST)
-            .map(|it| String::from_utf8_lossy(&it).into_owned())
-    };
-    let is_code = |path: &&String| {
-        matches!(FileRole::of(path), FileRole::Script | FileRole::Code) && !path.split('/').any(is_example)
-    };
-    let (base, head): (BTreeSet<&String>, BTreeSet<&String>) =
-        (states.base.files.iter().collect(), states.head.files.iter().collect());
-    let touched = || states.touched.files.iter().filter(is_code);
-    let new: Vec<&String> =
-        touched().filter(|path| head.contains(path) && !base.contains(path)).take(MOST_FILES).collect();
-    let gone = touched().filter(|path| base.contains(path) && !head.contains(path)).take(MOST_FILES);
-    let mut gone: Vec<(&String, String)> = match new.is_empty() {
-        true => Vec::new(),
-        false => gone.filter_map(|path| Some((path, read(states.base, path)?))).collect(),
-    };
-    let mut moved = BTreeMap::new();
-    for path in new {
-        if gone.is_empty() {
-            break;
-        }
-        let Some(is) = read(states.head, path) else { continue };
-        let is_from = |(it, was): &(&String, String)| ending(it) == ending(path) && is_mostly(was, &is);
-        if let Some(at) = gone.iter().position(is_from) {
-            moved.insert(path.clone(), gone.swap_remove(at).0.clone());
-        }
-    }
-    moved
-}
-
-/// Returns the ending of a file name, or the whole name without one.
-fn ending(path: &str) -> &str {
-    let name = file_name(path);
-    name.rsplit_once('.').map_or(name, |(_, ending)| ending)
-}
-
-/// Returns true if most lines of a file are also in another one.
-fn is_mostly(was: &str, is: &str) -> bool {
-    let lines = |text: &str| -> Vec<String> {
-        text.lines().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
-    };
-    let (was, is) = (lines(was), lines(is));
-    let known: BTreeSet<&String> = was.iter().collect();
-    let kept = is.iter().filter(|line| known.contains(line)).count();
-    !is.is_empty() && kept * 2 >= was.len().max(is.len())
 }
 
 fn speaking(states: &ComparedStates) -> BTreeSet<String> {

@@ -84,6 +84,14 @@ impl ChangedCommands {
         ChangedCommands { new, gone, all: commands(&is) }
     }
 
+    /// Returns true if a script runs the same commands in the same order, and only options changed their places.
+    pub(super) fn are_equal(file: &ChangedText) -> bool {
+        let plain = |text: &str| -> Vec<String> {
+            commands(text).iter().map(|it| ordered(it.text.split_whitespace().collect()).join(" ")).collect()
+        };
+        !file.is.is_empty() && plain(&file.was) == plain(&file.is)
+    }
+
     /// Returns true if every change is in a comment, a message, or an option that affects no machine.
     pub(super) fn affect_nothing(&self) -> bool {
         let is_idle = |it: &ShellCommand| {
@@ -117,7 +125,45 @@ pub(super) fn without_idle_options(text: &str) -> String {
     });
     let text = REPEATED.replace_all(&text, "");
     let text = ENDED.replace_all(&text, "");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    ordered(text.split_whitespace().collect()).join(" ")
+}
+
+/// Returns the words of a command with adjacent options in alphabetical order, each with its value. A repeated
+/// option keeps its place, because the last one counts. Options do not pass arguments, quotes or other commands.
+fn ordered(words: Vec<&str>) -> Vec<&str> {
+    let mut groups: Vec<Vec<&str>> = Vec::new();
+    for word in words {
+        match groups.last_mut() {
+            Some(group) if !is_option(word) => group.push(word),
+            _ => groups.push(vec![word]),
+        }
+    }
+    let parts = groups.chunk_by_mut(|one, other| is_movable(one) && is_movable(other));
+    for part in parts {
+        let name = |group: &Vec<&str>| Some(group.first()?.split('=').next()?.to_owned());
+        let names: BTreeSet<String> = part.iter().filter_map(name).collect();
+        if names.len() == part.len() {
+            part.sort();
+        }
+    }
+    groups.into_iter().flatten().collect()
+}
+
+fn is_option(word: &str) -> bool {
+    word.starts_with("--") && word.len() > 2
+}
+
+/// Returns true for an option with at most one value, without anything that begins or ends a command or a string.
+fn is_movable(group: &[&str]) -> bool {
+    let joins = |word: &&str| {
+        let is_open = |quote: char| word.matches(quote).count() % 2 == 1;
+        word.contains([';', '|', '&', '<', '>', '(', ')', '`']) || is_open('"') || is_open('\'')
+    };
+    let values = group.get(1..).unwrap_or_default();
+    group.first().is_some_and(|word| is_option(word))
+        && values.len() <= 1
+        && values.iter().all(|word| !word.starts_with('-'))
+        && !group.iter().any(joins)
 }
 
 /// Returns the lines of here-documents whose opening command satisfies a condition.
@@ -176,6 +222,14 @@ mod tests {
             ("terraform apply -var n=1", "terraform apply -var n=1 -var-file=big.tfvars", false),
             ("kubectl apply -k a", "kubectl apply -k b", false),
             ("terraform plan", "terraform plan -target=x", false),
+            ("run --max_step 50 --hf_token x", "run --hf_token x --max_step 50", true),
+            ("run --min=1 --max 8", "run --max 8 --min=1", true),
+            ("run --min 1 --max 8", "run --min 8 --max 1", false),
+            ("run --nodes 1 --nodes 64", "run --nodes 64 --nodes 1", false),
+            ("run --a 1 --b; run --c 2", "run --b; run --c 2 --a 1", false),
+            ("run $((A/2)) --a 1 --b 2", "run $((A/2)) --b 2 --a 1", true),
+            ("run --a 1 x --b 2", "run --b 2 x --a 1", false),
+            ("run --a \"x --b y\" --c z", "run --a \"x --c z --b y\"", false),
         ] {
             assert_eq!(without_idle_options(was) == without_idle_options(is), is_same, "{was} → {is}");
         }
@@ -188,6 +242,19 @@ mod tests {
             commands(text).into_iter().map(|it| (it.first, it.last, it.text.trim().to_owned())).collect();
         let expected = [(0, 2, "a  -b c"), (3, 3, "# d \\"), (4, 4, "e")];
         assert_eq!(told, expected.map(|(first, last, text)| (first, last, text.to_owned())));
+    }
+
+    #[test]
+    fn only_options_change_their_places() {
+        for (was, is, is_same) in [
+            ("run \\\n --a 1 \\\n --b 2\n", "run \\\n --b 2 \\\n --a 1\n", true),
+            ("N=1\nN=64\n", "N=64\nN=1\n", false),
+            ("echo 1\n", "echo 64\n", false),
+            ("echo 1\n", "", false),
+        ] {
+            let file = ChangedText::changed_lines("a.sh", was, is);
+            assert_eq!(ChangedCommands::are_equal(&file), is_same, "{was} → {is}");
+        }
     }
 
     #[test]

@@ -15,8 +15,9 @@ use regex::Regex;
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
 use super::commands::{ChangedCommands, ShellCommand, documents};
+use super::own_variables;
 use super::parameters::TemplateParameters;
-use super::words::{is_naming, speaks};
+use super::words::{is_identity, is_naming, speaks};
 use crate::front_ends::files;
 use crate::source::{file_name, parent, static_regex};
 
@@ -139,9 +140,10 @@ impl ExternalNames {
         if runs && TIMES.is_match(text) && DEPLOYS.is_match(&file.is) && !only_repeats(text, file) {
             return Some("how often something is deployed".to_owned());
         }
-        names(&ASSIGNED, text)
+        own_variables::assigned(text, file)
             .into_iter()
             .find(|name| self.placeholders.contains(name) || PLACES.contains(&name.as_str()))
+            .filter(|name| !is_identity(name) && !own_variables::stays_inside(name, line, file))
             .map(|name| format!("`{name}`"))
     }
 
@@ -205,7 +207,8 @@ impl ExternalNames {
         };
         let lines = documents(&commands.all, takes);
         let new = commands.new.iter().filter(|it| lines.contains(&it.number));
-        let mut keys = new.filter_map(|it| Some((it.number, names(&ASSIGNED, &it.text).into_iter().next()?)));
+        let mut keys =
+            new.filter_map(|it| Some((it.number, names(&own_variables::ASSIGNED, &it.text).into_iter().next()?)));
         keys.find(|(_, key)| !is_naming(key)).map(|(line, key)| (line, format!("the value `{key}`")))
     }
 
@@ -269,9 +272,6 @@ static PLACEHOLDERS: Regex = concat!(
         r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
         r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)"|\breadEnvironmentVariable\(\s*'(\w+)'|\bdata\.values\.(?:\w+\.)*(\w+)"#,
     ));
-static_regex!(
-/// A name that is assigned a value.
-static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
 static_regex!(
 /// A value whose name is on another line.
 static GIVEN: Regex = r#"\b(?:value|default)["']?\s*[:=]"#);

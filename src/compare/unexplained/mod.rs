@@ -15,15 +15,19 @@
 //! 7. `unknown_values`: the file decides a value that was unknown before the change, too.
 
 mod accelerator_lines;
+mod amounts;
 mod change;
 mod changed_files;
 mod commands;
 mod deploy_inputs;
 mod inputs;
 mod launches;
+mod moves;
 mod objects;
+mod own_variables;
 mod parameters;
 mod program_inputs;
+mod requesting;
 mod shell;
 mod steering;
 mod unknown_values;
@@ -41,6 +45,7 @@ pub(in crate::compare) use accelerator_lines::chart_around;
 pub(in crate::compare) use change::is_harmless;
 use change::{ChangedText, FileRole};
 use changed_files::ChangedFiles;
+use commands::ChangedCommands;
 use unknown_values::UnknownValues;
 pub(in crate::compare) use words::{is_naming, speaks};
 
@@ -56,6 +61,7 @@ pub(in crate::compare) fn requests_accelerators(text: &str, state: &TreeState) -
 /// that the change affects.
 pub(super) fn not_explained(states: &ComparedStates, unjudged: &mut [Unjudged]) -> Vec<Unjudged> {
     let changed = &ChangedFiles::of(states);
+    moves::keep(states, &changed.moved, unjudged);
     inputs::reopen(changed, unjudged);
     let mut told = UnexplainedFiles { changed, of: BTreeMap::new() };
     let unknown = UnknownValues::of(changed.head, unjudged);
@@ -111,8 +117,13 @@ impl UnexplainedFiles<'_> {
             let is_code = file.role == FileRole::Code;
             let known: BTreeSet<String> =
                 file.gone_lines().filter(|_| is_code).filter_map(|line| asking.asked(line)).collect();
+            let mut idle = None;
             let asked = new.find_map(|line| {
                 let name = asking.asked(line).filter(|name| !known.contains(name))?;
+                let idle = idle.get_or_insert_with(|| requesting::idle_lines(changed, file));
+                if idle.contains(&line.number) {
+                    return None;
+                }
                 let lines = line.number..line.number + 1;
                 (!changed.is_explained(file.path, lines)).then_some((line.number, name))
             });
@@ -181,7 +192,8 @@ impl UnexplainedFiles<'_> {
             false => BTreeMap::new(),
         };
         takers.extend(inserted);
-        for file in files {
+        let is_other = |file: &&ChangedText| !(files::is_script_alone(file.path) && ChangedCommands::are_equal(file));
+        for file in files.iter().filter(is_other) {
             if let Some(taker) = takers.get(file.path) {
                 let line = file.new_lines().next().map(|line| line.number);
                 self.at(file, line, format!("{taker} uses this file, and gpulint cannot read what it does with it"));

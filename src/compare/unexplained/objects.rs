@@ -9,8 +9,10 @@ use std::rc::Rc;
 use regex::Regex;
 
 use super::accelerator_lines::{self, AcceleratorSearch, is_of_chart};
+use super::amounts::{NAMING, numbers, told};
 use super::change::{ChangedLine, ChangedText, FileRole, lines};
 use super::changed_files::ChangedFiles;
+use super::requesting;
 use super::steering;
 use super::words;
 use crate::inventory::accelerators;
@@ -42,10 +44,7 @@ static_regex!(
 /// Attributes by which one block changes whether, when or how much of another runs.
 static STATE: Regex = r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=");
 
-static_regex!(
-/// Keys whose digits are part of a name.
-static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#);
-static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
+static_regex!(static DAEMONS: Regex = r"(?m)^kind:\s*DaemonSet\b");
 
 /// The parts of a file: YAML documents or HCL blocks, otherwise the whole file. Lines count from 0.
 pub(super) struct TextParts<'t> {
@@ -98,17 +97,6 @@ impl<'t> TextParts<'t> {
     }
 }
 
-fn numbers<'t>(lines: impl Iterator<Item = ChangedLine<'t>>) -> Vec<String> {
-    let mut numbers: Vec<String> = lines
-        .filter(|line| !line.text.trim_start().starts_with(['#', '/', '*']) && !NAMING.is_match(line.text))
-        .flat_map(|line| {
-            NUMBER.captures_iter(line.text).filter_map(|it| Some(it.get(1)?.as_str().to_owned())).collect::<Vec<_>>()
-        })
-        .collect();
-    numbers.sort();
-    numbers
-}
-
 /// Returns the first change in an object whose effect is unknown, with its line.
 pub(super) fn changed(changed: &ChangedFiles, file: &ChangedText) -> Option<(usize, String)> {
     let is_example = file.path.split('/').any(is_example);
@@ -140,6 +128,8 @@ struct Part<'t> {
 #[derive(Default)]
 struct GoneLines<'t> {
     lines: Vec<ChangedLine<'t>>,
+    /// The lines of messages for people.
+    told: BTreeSet<usize>,
     numbers: OnceCell<Vec<String>>,
     revision: OnceCell<Option<ChangedLine<'t>>>,
     state: OnceCell<Option<ChangedLine<'t>>>,
@@ -147,7 +137,7 @@ struct GoneLines<'t> {
 
 impl<'t> GoneLines<'t> {
     fn numbers(&self) -> &[String] {
-        self.numbers.get_or_init(|| numbers(self.lines.iter().copied()))
+        self.numbers.get_or_init(|| numbers(self.lines.iter().copied(), &self.told))
     }
 
     fn first(&self, what: Changing) -> Option<ChangedLine<'t>> {
@@ -188,8 +178,8 @@ impl Part<'_> {
         new.or_else(|| self.gone.as_ref()?.first(what))
     }
 
-    fn has_other_numbers(&self) -> bool {
-        numbers(self.new.iter().copied()) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
+    fn has_other_numbers(&self, told: &BTreeSet<usize>) -> bool {
+        numbers(self.new.iter().copied(), told) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
     }
 
     /// Returns true if the part only contains names.
@@ -210,7 +200,8 @@ impl<'o> Objects<'o> {
                 None => parts.push((of_text.around(line.number), vec![line])),
             }
         }
-        let gone = Rc::new(GoneLines { lines: file.gone_lines().collect(), ..GoneLines::default() });
+        let gone =
+            Rc::new(GoneLines { lines: file.gone_lines().collect(), told: told(&file.was), ..GoneLines::default() });
         if parts.is_empty() && !gone.lines.is_empty() && !file.is.is_empty() {
             // If the change only removes lines, this is the part that is now at their place.
             let at = gone.lines.first().map_or(0, |line| line.number).min(of_text.lines.len().saturating_sub(1));
@@ -318,11 +309,13 @@ impl<'o> Objects<'o> {
         let is_read = EVALUATED.is_match(&part.text) && file.path.ends_with(".tf");
         let is_data = file.role == FileRole::Read || file.is.contains("kubectl") || file.is.contains("oc apply");
         let is_list = file.role == FileRole::Read && !accelerator_lines::is_looked_at(self.changed, file);
-        if is_read || !is_data || is_list || !part.has_other_numbers() {
+        if is_read || !is_data || is_list || !part.has_other_numbers(&told(&file.is)) {
             return None;
         }
         let asking = AcceleratorSearch::of(self.changed.head, file);
-        let name = lines(&part.text).find_map(|line| asking.asked(line))?;
+        let selecting = if DAEMONS.is_match(&part.text) { requesting::selecting(&part.text) } else { BTreeSet::new() };
+        let mut asked = lines(&part.text).filter(|line| !selecting.contains(&line.number));
+        let name = asked.find_map(|line| asking.asked(line))?;
         Some(format!("a number changes near `{name}`, in a kind that gpulint does not support"))
     }
 }
@@ -359,14 +352,5 @@ mod tests {
         assert_eq!(part(hcl, "a.tf", 2), 0..3);
         assert_eq!(part(hcl, "a.tf", 4), 3..6);
         assert_eq!(part("a\n", "a.txt", 0), 0..1);
-    }
-
-    #[test]
-    fn digits_of_names_are_no_numbers() {
-        let told = |text: &'static str| numbers(lines(text));
-        assert_eq!(told("replicas: 64"), ["64"]);
-        assert_eq!(told("x = [1, 2]"), ["1", "2"]);
-        assert_eq!(told("  capacity = 50, name = a"), ["50"]);
-        assert!(told("image: a/b:1.2.3\ntag: 12\n# 5\nversion = 3").is_empty());
     }
 }

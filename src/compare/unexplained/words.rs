@@ -34,6 +34,41 @@ const WORDS: [&str; 19] = [
 /// Names whose values are never a number of machines.
 const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
+/// The ends of names whose values are accounts and secrets, without `_` and `-`.
+const IDENTITIES: [&str; 13] = [
+    "projectid",
+    "tenantid",
+    "accountid",
+    "subscriptionid",
+    "parentid",
+    "clientid",
+    "userid",
+    "keyid",
+    "accesskey",
+    "secretkey",
+    "secret",
+    "password",
+    "token",
+];
+
+/// Variables that a shell and its programs use to find files, and to format output.
+const OF_SHELLS: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "SHELL",
+    "USER",
+    "IFS",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "PYTHONPATH",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+];
+
 /// Returns true if a key is about amounts of machines, times or accelerators.
 pub(in crate::compare) fn speaks(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
@@ -43,7 +78,15 @@ pub(in crate::compare) fn speaks(key: &str) -> bool {
 /// Returns true if the value of this name is never a number of machines.
 pub(in crate::compare) fn is_naming(name: &str) -> bool {
     let low = name.to_ascii_lowercase();
-    NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
+    let is_named = NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""));
+    is_named || is_identity(name)
+}
+
+/// Returns true if the value of this name is an account, a secret, or a path or setting of the shell.
+pub(super) fn is_identity(name: &str) -> bool {
+    let low: String = name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_known = || IDENTITIES.iter().any(|end| low.ends_with(end)) && !speaks(&low);
+    OF_SHELLS.contains(&name) || is_known()
 }
 
 /// Returns true if a path belongs to a test, a user interface, a translation or a dashboard, where machines are data.

@@ -1,5 +1,5 @@
-//! Reduces a text that gpulint does not evaluate to the lines that can decide a number or type of machines. Two texts
-//! with equal lines have the same unknown cost.
+//! Reduces a block or file that gpulint does not evaluate to the lines that can decide a number or type of machines. If
+//! they are equal in both states, so is the unknown cost.
 
 use regex::Regex;
 

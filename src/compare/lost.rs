@@ -214,12 +214,20 @@ fn switched_off(states: &ComparedStates) -> Vec<Unjudged> {
 static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
 
 /// Returns resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and
-/// cost the same.
-fn forgotten(ComparedStates { base, head, .. }: &ComparedStates) -> Vec<Unjudged> {
+/// cost the same. Resources that were evaluated and have no accelerators cost nothing here.
+fn forgotten(ComparedStates { base, before, head, .. }: &ComparedStates) -> Vec<Unjudged> {
+    let mut known: Vec<&str> = before.inventory.resources.iter().map(|it| it.address.as_str()).collect();
+    known.extend(before.inventory.unjudged.iter().filter_map(|it| it.address.as_deref()));
+    let may_cost = |from: &String| {
+        let is_it = |address: &&str| {
+            address.strip_prefix(from.as_str()).is_some_and(|it| it.is_empty() || it.starts_with(['[', '.', ' ']))
+        };
+        from.starts_with("module.") || known.iter().any(is_it)
+    };
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.stored_text(path).ok()?;
-        let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
+        let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned())).filter(may_cost);
         let reason = "Terraform removes it from the state without destroying it, so it continues to run";
         let tell =
             |from: String| Unjudged::new(SkipKind::Change, path.clone(), format!("{from}: {reason}")).about(&from);

@@ -327,7 +327,7 @@ fn findings(it: &Difference) -> Vec<String> {
     .collect()
 }
 
-/// Returns text such as `the growth of 2 files is hidden`. The total without it is no answer.
+/// Returns text such as `the growth of 2 files is hidden`. The total lacks it.
 fn hidden(it: &Difference) -> Option<String> {
     match it.after.inventory.unjudged.iter().filter(|it| judged::is_hidden(it)).count() {
         0 => None,

@@ -16,6 +16,8 @@ const SMALL: f64 = 1.0;
 pub(crate) struct HiddenGrowth {
     /// Its kind and name.
     pub(crate) name: String,
+    /// The file of the declaration.
+    pub(crate) file: String,
     /// The cost per month that is missing in the later state.
     pub(crate) missing: Money,
 }
@@ -63,7 +65,7 @@ pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<Hi
         let is_composed = begins(was, later) || begins(before.of_name(name), after.of_name(name));
         let is_hidden = exceeds(*is, was) && exceeds(*is, later) && exceeds(of_name, after.of_name(name));
         let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
-        (is_hidden && !is_composed).then(|| HiddenGrowth { name: name.clone(), missing })
+        (is_hidden && !is_composed).then(|| HiddenGrowth { name: name.clone(), file: key.0.clone(), missing })
     });
     hidden.max_by_key(|it| (it.missing, std::cmp::Reverse(it.name.clone())))
 }

@@ -130,7 +130,8 @@ pub fn delta(before: Side, after: Side) -> Delta {
     pairing.pair(|side, it| Some((side.path(it), it.address.clone(), String::new())), Ambiguous::InOrder);
     pairing.pair(|_, it| Some((it.address.clone(), it.kind.clone(), String::new())), Ambiguous::Skip);
     pairing.pair(|_, it| Some((last_name(&it.address), it.kind.clone(), signature(it))), Ambiguous::Skip);
-    pairing.pair(|side, it| Some((side.path(it), it.kind.clone(), signature(it))), Ambiguous::Skip);
+    // Equal resources of one file that have other names: renamed, or in `for_each` instead of `count`.
+    pairing.pair(|side, it| Some((side.path(it), it.kind.clone(), signature(it))), Ambiguous::IfAsMany);
     let mut changes = pairing.changes();
     changes.sort_by_key(|change| (change.after, change.before));
     let mut delta = Delta { changes, ..Delta::default() };
@@ -261,6 +262,8 @@ enum Ambiguous {
     InOrder,
     /// Pairs no resource if several have the same identity.
     Skip,
+    /// Pairs several resources in their order if both states have the same number of them.
+    IfAsMany,
 }
 
 struct Pairing<'a> {
@@ -296,7 +299,12 @@ impl<'a> Pairing<'a> {
         let mut befores = group(&self.before, &self.open_before);
         for (identity, afters) in group(&self.after, &self.open_after) {
             let Some(befores) = befores.remove(&identity) else { continue };
-            if ambiguous == Ambiguous::Skip && (befores.len() > 1 || afters.len() > 1) {
+            let is_clear = match ambiguous {
+                Ambiguous::InOrder => true,
+                Ambiguous::Skip => befores.len() == 1 && afters.len() == 1,
+                Ambiguous::IfAsMany => befores.len() == afters.len(),
+            };
+            if !is_clear {
                 continue;
             }
             for (before, after) in befores.into_iter().zip(afters) {

@@ -9,13 +9,16 @@ use crate::Analysis;
 use crate::compare::{HiddenGrowth, Touched, hidden_growth};
 use crate::front_ends::files;
 use crate::inventory::Unjudged;
-use crate::source::{MixedTree, Tree, parent};
+use crate::source::{MixedTree, Tree, file_name, parent};
 
 /// The number of changed files up to which each is applied alone.
 const FEW_FILES: usize = 6;
 
 /// The number of changed files above which the files of a directory are one.
 const MANY_FILES: usize = 256;
+
+/// The number of folders above a file in which its chart is searched.
+const MOST_FOLDERS: usize = 8;
 
 /// The maximum number of states that the search for one file analyzes.
 const MOST_TRIES: usize = 16;
@@ -55,9 +58,10 @@ impl<'s> SeparateFiles<'s> {
         if count < 2 {
             return None;
         }
-        let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut parts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for path in files {
-            parts.entry(if count > MANY_FILES { parent(path) } else { path }).or_default().insert(path.clone());
+            let part = if count > MANY_FILES { parent(path).to_owned() } else { deployed_together(base, head, path) };
+            parts.entry(part).or_default().insert(path.clone());
         }
         let mut links = head.sources.asked();
         links.retain(|path| head.sources.real_path(path).is_some_and(|real| real != *path));
@@ -88,7 +92,8 @@ impl<'s> SeparateFiles<'s> {
                 self.growth_with(files, before, after).is_some_and(|it| it.name == growth.name)
             };
             let growing = self.parts.iter().filter(|it| it.is_subset(&applied)).take(MOST_TRIES).find(|it| shows(it));
-            let growing = growing.unwrap_or(&applied).first().map_or("", String::as_str);
+            let growing = growing.unwrap_or(&applied);
+            let growing = growing.get(&growth.file).or(growing.first()).map_or("", String::as_str);
             let mut others = self.parts.iter().filter(|it| it.is_disjoint(&applied)).take(MOST_TRIES);
             let without = |part: &&BTreeSet<String>| shows(&self.differing.difference(part).cloned().collect());
             let hiding = others.find(without).into_iter().flatten();
@@ -127,6 +132,31 @@ impl<'s> SeparateFiles<'s> {
         session.reuse(head, changed, |path| is_there(base, path) && is_there(head, path));
         session
     }
+}
+
+/// Returns what a tool always deploys together with a file: the Terraform files of a directory with the variable files
+/// that Terraform reads by itself, or a chart with its own values. Other files are alone.
+fn deployed_together(base: &Session, head: &Session, path: &str) -> String {
+    let (directory, name) = (parent(path), file_name(path));
+    let is_read_always = name.starts_with("terraform.tfvars") || name.contains(".auto.tfvars");
+    if name.ends_with(".tf") || name.ends_with(".tf.json") || is_read_always {
+        return format!("{directory}/*.tf");
+    }
+    // A new `Chart.yaml` does not make a chart of manifests that were there.
+    let is_there = |session: &Session, directory: &str, name: &str| {
+        session.sources.tree().list(directory).iter().any(|it| name.is_empty() || it.name == name)
+    };
+    let has_chart = |directory: &&str| {
+        is_there(head, directory, "Chart.yaml")
+            && (is_there(base, directory, "Chart.yaml") || !is_there(base, directory, ""))
+    };
+    let ancestors = std::iter::successors(Some(directory), |it| (!it.is_empty()).then(|| parent(it)));
+    let chart = ancestors.take(MOST_FOLDERS).find(has_chart);
+    let of_chart = chart.filter(|chart| {
+        let within = path.strip_prefix(chart).unwrap_or(path).trim_start_matches('/');
+        within.starts_with("templates/") || ["values.yaml", "Chart.yaml"].contains(&within)
+    });
+    of_chart.map_or_else(|| path.to_owned(), |chart| format!("{chart}/Chart.yaml"))
 }
 
 /// Returns groups so that, for each two parts, one group has the first without the second. Few parts are each a group;

@@ -20,7 +20,7 @@ pub(super) enum FileRole {
 }
 
 /// The endings of documents, images, styles, fonts, translations, lock files and licenses: no deployment tool uses them.
-const HARMLESS: [&str; 37] = [
+const HARMLESS: [&str; 36] = [
     ".md",
     ".mdx",
     ".markdown",
@@ -55,7 +55,6 @@ const HARMLESS: [&str; 37] = [
     "package-lock.json",
     "pnpm-lock.yaml",
     ".gitattributes",
-    ".gitmodules",
     ".editorconfig",
     ".less",
 ];

@@ -191,6 +191,7 @@ fn more_for_less(states: &ComparedStates, delta: &Delta) -> Vec<Unjudged> {
         if !resource.is_added()
             || !is_assumed
             || !is_cheaper
+            || before.resource(earlier).is_unlimited()
             || now.beyond(was).accelerators <= 0.01
             || !is_same(resource, before.resource(earlier))
         {

@@ -61,7 +61,7 @@ const HARMLESS: [&str; 36] = [
 /// The names of such files, with or without `.txt`.
 const HARMLESS_NAMES: [&str; 7] = ["LICENSE", "NOTICE", "CODEOWNERS", "OWNERS", "AUTHORS", "README", "CHANGELOG"];
 /// The endings of further files that deployment tools do not use, although they can contain anything.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 16] = [
     ".txt",
     ".html",
     ".csv",
@@ -73,6 +73,7 @@ const DOCUMENTS: [&str; 15] = [
     ".example",
     ".sample",
     ".dist",
+    ".rego",
     "/.gitignore",
     "/.dockerignore",
     "/go.mod",

@@ -183,7 +183,11 @@ fn is_parameter(changed: &ChangedFiles, it: &Unjudged, file: &ChangedText) -> bo
         if is_dependency_list(file.path) {
             return deciding_lines(changed.states.base, &file.was) != deciding_lines(changed.head, &file.is);
         }
-        return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
+        return is_below(file.path, folder)
+            && !file
+                .path
+                .split('/')
+                .any(|part| crate::source::is_example(part) || part.contains(".test.") || part.contains("_test."));
     }
     let name = file_name(file.path).to_ascii_lowercase();
     // The inputs of a program are its imports, and other files of the same language next to it. A script names them.

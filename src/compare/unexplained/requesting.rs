@@ -18,7 +18,7 @@ use crate::source::{parent, static_regex};
 
 /// Returns the lines of a file that only name machines without a request.
 pub(super) fn idle_lines(changed: &ChangedFiles, file: &ChangedText) -> BTreeSet<usize> {
-    let mut idle = BTreeSet::new();
+    let mut idle: BTreeSet<usize> = allowing(&file.is).collect();
     if file.is_yaml() {
         idle.extend(selecting(&file.is));
     } else if files::is_terraform(file.path) && file.path.ends_with(".tf") {
@@ -27,6 +27,18 @@ pub(super) fn idle_lines(changed: &ChangedFiles, file: &ChangedText) -> BTreeSet
         idle.extend(tables(&file.is, &AcceleratorSearch::of(changed.head, file)));
     }
     idle
+}
+
+/// Returns the lines of lists that values are checked against: those that a parameter can have, and those that a
+/// policy compares with the machine of a request.
+fn allowing(text: &str) -> impl Iterator<Item = usize> {
+    let (mut at, mut line) = (0, 0);
+    let mut lines_until = move |end: usize| {
+        line += text.as_bytes().get(at..end).map_or(0, |part| memchr::memchr_iter(b'\n', part).count());
+        at = end;
+        line
+    };
+    ALLOWED.find_iter(text).flat_map(move |list| lines_until(list.start())..lines_until(list.end()) + 1)
 }
 
 /// Returns the lines of a manifest on which pods select nodes without requesting any: each node runs one pod of a
@@ -185,6 +197,10 @@ static_regex!(
 /// An operator that refuses the values of its list.
 static REFUSED: Regex = r#"^\s*(?:-\s+)?["']?operator["']?\s*:\s*["']?NotIn\b"#);
 static_regex!(
+/// A list of allowed values of a parameter in Bicep, Azure or CloudFormation templates, or the machines of a condition
+/// of a policy.
+static ALLOWED: Regex = r#"(?:@allowed\(|["']?[aA]llowedValues["']?\s*:|["']?ec2:InstanceType["']?\s*[:=])\s*\[[^\]]*\]"#);
+static_regex!(
 /// A local value that is the result of a comparison with a list.
 static COMPARED: Regex = r"(?m)^\s*(\w+)\s*=\s*!?contains\(\s*\[[^\]]*\]\s*,\s*[\w.]+\s*\)[ \t]*$");
 static_regex!(
@@ -197,6 +213,14 @@ static ROW: Regex = r#"^\s*["'][^"']+["']\s*[:=]>?\s*["']([\w.-]+)["'],?\s*(?://
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_allowed_values_request_nothing() {
+        let bicep = "@allowed([\n  'Standard_NC24ads_A100_v4'\n  'Standard_NC6s_v3'\n])\nparam size string = 'Standard_NC6s_v3'\n";
+        assert_eq!(allowing(bicep).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        let two = "a:\n  AllowedValues: [p5.48xlarge]\nb:\n  Type: p5.48xlarge\n  \"ec2:InstanceType\" = [\"p5.*\"]\n";
+        assert_eq!(allowing(two).collect::<Vec<_>>(), [1, 4]);
+    }
 
     #[test]
     fn only_nodes_of_daemon_sets_and_refused_machines_are_selected() {

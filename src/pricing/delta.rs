@@ -568,7 +568,9 @@ mod tests {
     #[test]
     fn what_two_could_be_is_neither() {
         let before = state(&[("m.tf", "x.a", "g5.xlarge", 1.0, 7.0), ("m.tf", "x.b", "g5.xlarge", 1.0, 7.0)]);
-        let after = state(&[("m.tf", "x.c", "g5.xlarge", 1.0, 7.0), ("m.tf", "x.d", "g5.xlarge", 1.0, 7.0)]);
-        assert_eq!(kinds(&before, &after), ["removed", "removed", "added", "added"]);
+        let one = state(&[("m.tf", "x.c", "g5.xlarge", 1.0, 7.0)]);
+        assert_eq!(kinds(&before, &one), ["removed", "removed", "added"]);
+        let as_many = state(&[("m.tf", "x.c", "g5.xlarge", 1.0, 7.0), ("m.tf", "x.d", "g5.xlarge", 1.0, 7.0)]);
+        assert_eq!(kinds(&before, &as_many), ["moved", "moved"]);
     }
 }

@@ -14,7 +14,8 @@ const CHOOSING: [&str; 12] =
 /// Returns the lines that can decide: they name accelerators, have a key about machines, or are a number or a flag.
 pub(super) fn deciding_lines(state: &TreeState, text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !["#", "//"].iter().any(|mark| line.starts_with(mark)));
-    let deciding = lines.filter(|line| decides(line) || !is_release(line) && state.names_accelerators(line));
+    let names = |line: &str| state.names_accelerators(&IMAGE.replace_all(line, ""));
+    let deciding = lines.filter(|line| decides(line) || !is_release(line) && names(line));
     // Quotes of another kind change nothing.
     deciding.flat_map(|line| line.split_whitespace().chain(["\n"])).collect::<String>().replace('"', "'")
 }
@@ -33,6 +34,10 @@ fn decides(line: &str) -> bool {
     let is_choice = !value.is_empty() && CHOOSING.iter().any(|word| key_low.contains(word));
     !is_naming(key) && (speaks(key) && !value.is_empty() || is_choice || PLAIN_VALUE.is_match(value))
 }
+
+static_regex!(
+/// A container image within a line.
+static IMAGE: Regex = r#"\bimage["']?\s*[:=]\s*["']?[^\s,}"']+"#);
 
 static_regex!(
 /// A key with the rest of its line.

@@ -45,11 +45,10 @@ pub(crate) fn removed_limits(
 }
 
 /// Types of Terraform that limit or stop what others rent.
-const PROTECTING: [&str; 9] = [
+const PROTECTING: [&str; 8] = [
     "aws_budgets_budget",
     "aws_budgets_budget_action",
     "aws_servicequotas_service_quota",
-    "aws_autoscaling_schedule",
     "azurerm_consumption_budget_resource_group",
     "azurerm_consumption_budget_subscription",
     "azurerm_dev_test_global_vm_shutdown_schedule",

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use regex::Regex;
+
 use crate::languages::document::{DocLibrary, EvaluationState};
 use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, static_regex};
 
 use super::bicep;
 use super::deployment::AzureDeployment;
@@ -64,13 +66,25 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
     let entries = root.get("parameters").map(Node::entries).unwrap_or_default();
     let values = entries.iter().map(|entry| {
         let value = match entry.value.get("value") {
-            Some(value) => plain(value),
+            Some(value) => given(value),
             None => HclValue::unknown("the value is a secret in a key vault", entry.value.span),
         };
         (entry.key.clone(), value)
     });
     Some(GivenByFile { values: values.collect(), template: None, comments: Vec::new() })
 }
+
+/// Returns the value of a parameter. A placeholder is unknown: `azd` or a pipeline replaces it.
+fn given(value: &Node) -> HclValue {
+    match value.text().filter(|text| PLACEHOLDER.is_match(text)) {
+        Some(text) => HclValue::unknown(&format!("another program fills in `{text}`"), value.span),
+        None => plain(value),
+    }
+}
+
+static_regex!(
+/// A value that `azd`, a replacement task of a pipeline or a script fills in.
+static PLACEHOLDER: Regex = r"^(?:\$\{[^{}]*\}|#\{[^{}]*\}#?|__\w+__)$");
 
 /// Returns plain data without evaluation.
 pub(super) fn plain(node: &Node) -> HclValue {

@@ -77,7 +77,7 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
 /// Returns the value of a parameter. A placeholder is unknown: `azd` or a pipeline replaces it.
 fn given(value: &Node) -> HclValue {
     match value.text().filter(|text| PLACEHOLDER.is_match(text)) {
-        Some(text) => HclValue::unknown(&format!("another program fills in `{text}`"), value.span),
+        Some(text) => HclValue::unknown(format!("another program fills in `{text}`"), value.span),
         None => plain(value),
     }
 }

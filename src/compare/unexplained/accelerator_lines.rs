@@ -128,7 +128,9 @@ impl<'c> AcceleratorSearch<'c> {
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = name.len() - after.len();
         let is_version = name.starts_with('v') && (after.starts_with('.') || digits > 2);
+        // Every name of a machine with accelerators has a digit; most words have none.
         name.contains(['.', '-', '_'])
+            && name.bytes().any(|it| it.is_ascii_digit())
             && !is_version
             && self.catalog.provider_of(name).is_some()
             && decide::named_machine(name, self.catalog).is_some()

@@ -16,6 +16,7 @@ use crate::inventory::{Inventory, Key, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
 use crate::rules::{ExaminedBlock, Finding, Undetermined};
 use crate::source::{ReadError, SourceFiles, join, parent, sha256, static_regex, to_hex};
+use crate::terraform;
 
 /// Sets for each unevaluated entry whether it is unchanged, and adds entries that no reader reports.
 pub(super) fn classify_unevaluated(states: &mut ComparedStates) {
@@ -216,18 +217,23 @@ static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+
 /// Returns resources that `removed` with `destroy = false` takes out of the Terraform state: they continue to run and
 /// cost the same. Resources that were evaluated and have no accelerators cost nothing here.
 fn forgotten(ComparedStates { base, before, head, .. }: &ComparedStates) -> Vec<Unjudged> {
-    let mut known: Vec<&str> = before.inventory.resources.iter().map(|it| it.address.as_str()).collect();
-    known.extend(before.inventory.unjudged.iter().filter_map(|it| it.address.as_deref()));
-    let may_cost = |from: &String| {
-        let is_it = |address: &&str| {
-            address.strip_prefix(from.as_str()).is_some_and(|it| it.is_empty() || it.starts_with(['[', '.', ' ']))
-        };
-        from.starts_with("module.") || known.iter().any(is_it)
+    let (resources, gaps) = (before.inventory.resources.iter(), &before.inventory.unjudged);
+    let known = resources.map(|it| it.address.as_str()).chain(gaps.iter().filter_map(|it| it.address.as_deref()));
+    // The name of a variant follows the address.
+    let known: BTreeSet<String> =
+        known.map(|it| terraform::without_keys(it.split(" (").next().unwrap_or_default())).collect();
+    // A file that was not read may contain it. In a module, the address lacks the call.
+    let is_beside = |it: &Unjudged, path: &str| files::is_terraform(&it.path) && parent(&it.path) == parent(path);
+    let has_gap = |path: &str| gaps.iter().any(|it| it.address.is_none() && is_beside(it, path));
+    let may_cost = |path: &str, from: &str| {
+        let within = format!(".{from}");
+        from.starts_with("module.") || has_gap(path) || known.iter().any(|it| it == from || it.ends_with(&within))
     };
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.stored_text(path).ok()?;
-        let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned())).filter(may_cost);
+        let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
+        let found = found.filter(|from| may_cost(path, from));
         let reason = "Terraform removes it from the state without destroying it, so it continues to run";
         let tell =
             |from: String| Unjudged::new(SkipKind::Change, path.clone(), format!("{from}: {reason}")).about(&from);

@@ -258,6 +258,14 @@ const GROWN: &[Change] = &[
         head: &[("b.tf", "removed {\n  from = aws_instance.b\n  lifecycle {\n    destroy = false\n  }\n}\n")],
     },
     Change {
+        what: "what Terraform forgets in a module goes on running",
+        base: &[("main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"), ("m/b.tf", "MACHINE 2\n")],
+        head: &[
+            ("main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"),
+            ("m/b.tf", "removed {\n  from = aws_instance.b\n  lifecycle {\n    destroy = false\n  }\n}\n"),
+        ],
+    },
+    Change {
         what: "a chart asks where it is installed",
         base: &[],
         head: &[

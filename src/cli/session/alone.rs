@@ -108,7 +108,7 @@ impl<'s> SeparateFiles<'s> {
     /// Returns the growth that only these files cause and the later state does not have.
     fn growth_with(&self, files: &BTreeSet<String>, before: &Analysis, after: &Analysis) -> Option<HiddenGrowth> {
         let session = self.state_with(files);
-        let alone = session.analyze_all();
+        let alone = session.analyze_resources();
         hidden_growth(before.side(&self.base.sources), alone.side(&session.sources), after.side(&self.head.sources))
     }
 

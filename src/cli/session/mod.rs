@@ -379,6 +379,13 @@ impl Session {
 
     /// Analyzes all files, before suppressions and scope are applied.
     pub(super) fn analyze_all(&self) -> Analysis {
+        let mut analysis = self.analyze_resources();
+        note_unjudged(&self.state(), &mut analysis);
+        analysis
+    }
+
+    /// Analyzes all files, and does not list what was not evaluated.
+    fn analyze_resources(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = match &self.scope.render {
             None => crate::analyze_with(&self.sources, &self.files, &self.settings, &self.cache),
@@ -389,7 +396,6 @@ impl Session {
         analysis.inventory.skipped.extend(self.refused().filter(|it| !told.contains(&it.path)));
         analysis.inventory.skipped.sort();
         analysis.findings.extend(self.hidden());
-        note_unjudged(&self.state(), &mut analysis);
         analysis
     }
 

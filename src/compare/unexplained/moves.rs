@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::change::{FileRole, chart_around};
 use crate::compare::state::{ComparedStates, TreeState};
 use crate::inventory::{Unjudged, UnjudgedStatus};
-use crate::source::{file_name, is_below, is_example, parent};
+use crate::source::{file_name, is_below, is_example, parent, sha256};
 
 /// Returns the earlier paths of moved files, by their new paths.
 pub(super) fn of(states: &ComparedStates) -> BTreeMap<String, String> {
@@ -53,36 +53,51 @@ const PARKED: [&str; 14] = [
     "legacy",
 ];
 
+/// The changed files of one kind that only one state has.
+struct OneSidedFiles<'s> {
+    new: Vec<&'s String>,
+    gone: Vec<&'s String>,
+}
+
+impl<'s> OneSidedFiles<'s> {
+    /// Returns at most `most` files of each state. Without a new file, no file moved.
+    fn of(states: &'s ComparedStates, role: impl Fn(FileRole) -> bool, most: usize) -> Option<OneSidedFiles<'s>> {
+        let (base, head): (BTreeSet<&String>, BTreeSet<&String>) =
+            (states.base.files.iter().collect(), states.head.files.iter().collect());
+        let is_kind = |path: &&String| role(FileRole::of(path)) && !path.split('/').any(is_example);
+        let touched = || states.touched.files.iter().filter(is_kind);
+        let only = |one: &BTreeSet<&String>, other: &BTreeSet<&String>| -> Vec<&'s String> {
+            touched().filter(|path| one.contains(path) && !other.contains(path)).take(most).collect()
+        };
+        let new = only(&head, &base);
+        (!new.is_empty()).then(|| OneSidedFiles { new, gone: only(&base, &head) })
+    }
+}
+
+/// Returns the content of a file that is smaller than a limit.
+fn read(state: &TreeState, path: &str, limit: usize) -> Option<Vec<u8>> {
+    state.sources.tree().read(path).ok().filter(|it| it.len() < limit)
+}
+
 /// Returns the earlier paths of files for readers that moved with equal content. A file that moves into a folder, a
 /// chart or out of a folder of unused files may start to matter there, so only new folders count.
 fn unchanged(states: &ComparedStates) -> BTreeMap<String, String> {
     const LARGEST: usize = 1 << 20;
     const MOST_FILES: usize = 1000;
-    let (base, head): (BTreeSet<&String>, BTreeSet<&String>) =
-        (states.base.files.iter().collect(), states.head.files.iter().collect());
-    let is_data = |path: &&String| FileRole::of(path) == FileRole::Read && !path.split('/').any(is_example);
-    let touched = || states.touched.files.iter().filter(is_data);
-    let new: Vec<&String> =
-        touched().filter(|path| head.contains(path) && !base.contains(path)).take(MOST_FILES).collect();
-    if new.is_empty() {
+    let Some(files) = OneSidedFiles::of(states, |role| role == FileRole::Read, MOST_FILES) else {
         return BTreeMap::new();
-    }
-    let read = |state: &TreeState, path: &str| state.sources.tree().read(path).ok().filter(|it| it.len() < LARGEST);
-    let hash = |bytes: &[u8]| crate::decide::digest(&[String::from_utf8_lossy(bytes).into_owned()]);
-    let gone = touched().filter(|path| base.contains(path) && !head.contains(path)).take(MOST_FILES);
-    let mut by_content: HashMap<String, Vec<&String>> = HashMap::new();
-    for path in gone {
-        if let Some(bytes) = read(states.base, path) {
-            by_content.entry(hash(&bytes)).or_default().push(path);
+    };
+    let mut by_content: HashMap<Vec<u8>, Vec<&String>> = HashMap::new();
+    for path in files.gone {
+        if let Some(bytes) = read(states.base, path, LARGEST) {
+            by_content.entry(sha256(&bytes)).or_default().push(path);
         }
     }
     let mut moved = BTreeMap::new();
-    for path in new {
-        let Some(bytes) = read(states.head, path) else { continue };
-        let Some(gone) = by_content.get_mut(&hash(&bytes)) else { continue };
-        let is_from =
-            |from: &&String| only_moves(from, path, states) && read(states.base, from).is_some_and(|was| was == bytes);
-        if let Some(at) = gone.iter().position(is_from) {
+    for path in files.new {
+        let Some(bytes) = read(states.head, path, LARGEST) else { continue };
+        let Some(gone) = by_content.get_mut(&sha256(&bytes)) else { continue };
+        if let Some(at) = gone.iter().position(|from| only_moves(from, path, states)) {
             moved.insert(path.clone(), gone.swap_remove(at).clone());
         }
     }
@@ -105,34 +120,19 @@ fn only_moves(from: &str, to: &str, states: &ComparedStates) -> bool {
 fn programs(states: &ComparedStates) -> BTreeMap<String, String> {
     const LARGEST: usize = 1 << 16;
     const MOST_FILES: usize = 50;
-    let read = |state: &TreeState, path: &str| {
-        state
-            .sources
-            .tree()
-            .read(path)
-            .ok()
-            .filter(|it| it.len() < LARGEST)
-            .map(|it| String::from_utf8_lossy(&it).into_owned())
+    let is_program = |role| matches!(role, FileRole::Script | FileRole::Code);
+    let Some(files) = OneSidedFiles::of(states, is_program, MOST_FILES) else { return BTreeMap::new() };
+    let text = |state: &TreeState, path: &str| {
+        read(state, path, LARGEST).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
-    let is_code = |path: &&String| {
-        matches!(FileRole::of(path), FileRole::Script | FileRole::Code) && !path.split('/').any(is_example)
-    };
-    let (base, head): (BTreeSet<&String>, BTreeSet<&String>) =
-        (states.base.files.iter().collect(), states.head.files.iter().collect());
-    let touched = || states.touched.files.iter().filter(is_code);
-    let new: Vec<&String> =
-        touched().filter(|path| head.contains(path) && !base.contains(path)).take(MOST_FILES).collect();
-    let gone = touched().filter(|path| base.contains(path) && !head.contains(path)).take(MOST_FILES);
-    let mut gone: Vec<(&String, String)> = match new.is_empty() {
-        true => Vec::new(),
-        false => gone.filter_map(|path| Some((path, read(states.base, path)?))).collect(),
-    };
+    let gone = files.gone.into_iter().filter_map(|path| Some((path, text(states.base, path)?)));
+    let mut gone: Vec<(&String, String)> = gone.collect();
     let mut moved = BTreeMap::new();
-    for path in new {
+    for path in files.new {
         if gone.is_empty() {
             break;
         }
-        let Some(is) = read(states.head, path) else { continue };
+        let Some(is) = text(states.head, path) else { continue };
         let is_from = |(it, was): &(&String, String)| ending(it) == ending(path) && is_mostly(was, &is);
         if let Some(at) = gone.iter().position(is_from) {
             moved.insert(path.clone(), gone.swap_remove(at).0.clone());

@@ -53,7 +53,7 @@ pub(super) fn told(text: &str) -> BTreeSet<usize> {
     let mut told = BTreeSet::new();
     let mut open: Option<usize> = None;
     for line in lines(text) {
-        let own = line.text.len() - line.text.trim_start().len();
+        let own = line.indent();
         open = open.filter(|key| line.text.trim().is_empty() || own > *key);
         if open.is_none() && TOLD.is_match(line.text) {
             open = Some(indent(line.text));

@@ -132,6 +132,13 @@ pub(super) struct ChangedLine<'t> {
     pub(super) text: &'t str,
 }
 
+impl ChangedLine<'_> {
+    /// Returns the number of blanks before the first character.
+    pub(super) fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+}
+
 impl<'p> ChangedText<'p> {
     /// Compares a file with its earlier path. Returns None if both states are equal, or if one is not text.
     pub(super) fn of(path: &'p str, was: &str, base: &TreeState, head: &TreeState) -> Option<ChangedText<'p>> {

@@ -11,6 +11,7 @@ use super::changed_files::ChangedFiles;
 use super::commands::{ChangedCommands, ShellCommand};
 use super::words::{LAUNCHERS, is_naming};
 use crate::inventory::accelerators;
+use crate::inventory::snake_case::snake_case;
 use crate::source::{file_name, parent, static_regex};
 
 /// The most programs that are searched for imports of a changed file.
@@ -273,27 +274,12 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '"' | '\'' | '`') && !c.is_whitespace()).collect()
 }
 
-/// Returns the lower-case words of a name: `minReplicas` and `MIN_REPLICAS` have the same ones.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for c in name.chars() {
-        if !c.is_ascii_alphanumeric() || was_lower && c.is_ascii_uppercase() {
-            words.push(String::new());
-        }
-        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-        if let Some(last) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
-            last.push(c.to_ascii_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 /// Returns true if a name means an amount of machines or pods, or the times at which they run.
 fn is_amount(key: &str) -> bool {
-    let words = words(key);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    // `minReplicas` and `MIN_REPLICAS` have the same words.
+    let key = snake_case(key);
+    let words: Vec<&str> = key.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let is_limit = has(&["min", "max", "desired", "pool", "cluster", "fleet"]) && has(&["size", "count"]);
     !has(&OTHERS) && (has(&AMOUNTS) || is_limit || words == ["count"])
 }

@@ -39,13 +39,12 @@ pub(super) fn passes_on(script: &str) -> bool {
 /// Returns the script of a pipeline or task that contains a line.
 fn script_around(file: &ChangedText, number: usize) -> Option<String> {
     let all: Vec<ChangedLine> = lines(&file.is).collect();
-    let indent = |line: &ChangedLine| line.text.len() - line.text.trim_start().len();
     let is_blank = |line: &ChangedLine| line.text.trim().is_empty();
-    let mut own = indent(all.get(number)?);
+    let mut own = all.get(number)?.indent();
     let mut start = None;
     for line in all.get(..number)?.iter().rev().filter(|line| !is_blank(line)) {
-        if indent(line) < own {
-            own = indent(line);
+        if line.indent() < own {
+            own = line.indent();
             if BLOCK.is_match(line.text) {
                 start = Some(line.number);
                 break;
@@ -53,7 +52,7 @@ fn script_around(file: &ChangedText, number: usize) -> Option<String> {
         }
     }
     let start = start?;
-    let behind = all.get(start + 1..)?.iter().take_while(|line| is_blank(line) || indent(line) > own);
+    let behind = all.get(start + 1..)?.iter().take_while(|line| is_blank(line) || line.indent() > own);
     Some(behind.map(|line| line.text).collect::<Vec<_>>().join("\n"))
 }
 

@@ -32,13 +32,7 @@ pub(super) fn idle_lines(changed: &ChangedFiles, file: &ChangedText) -> BTreeSet
 /// Returns the lines of lists that values are checked against: those that a parameter can have, and those that a
 /// policy compares with the machine of a request.
 fn allowing(text: &str) -> impl Iterator<Item = usize> {
-    let (mut at, mut line) = (0, 0);
-    let mut lines_until = move |end: usize| {
-        line += text.as_bytes().get(at..end).map_or(0, |part| memchr::memchr_iter(b'\n', part).count());
-        at = end;
-        line
-    };
-    ALLOWED.find_iter(text).flat_map(move |list| lines_until(list.start())..lines_until(list.end()) + 1)
+    line_numbers(text, ALLOWED.find_iter(text).map(|list| list.range()))
 }
 
 /// Returns the lines of a manifest on which pods select nodes without requesting any: each node runs one pod of a
@@ -84,18 +78,16 @@ fn is_blank(line: &ChangedLine) -> bool {
 /// Returns the lines of a key and its value.
 fn below(document: &[ChangedLine], at: usize) -> Range<usize> {
     let own = document.get(at).map_or(0, column);
-    let indent = |line: &ChangedLine| line.text.len() - line.text.trim_start().len();
     let more = document.iter().skip(at + 1);
-    let count = more.take_while(|line| is_blank(line) || indent(line) > own || indent(line) == own && is_item(line));
+    let count = more.take_while(|line| is_blank(line) || line.indent() > own || line.indent() == own && is_item(line));
     at..at + 1 + count.count()
 }
 
 /// Returns the lines of the mapping that contains a key.
 fn mapping(document: &[ChangedLine], at: usize) -> Range<usize> {
     let own = document.get(at).map_or(0, column);
-    let indent = |line: &ChangedLine| line.text.len() - line.text.trim_start().len();
     // The first key of a mapping in a list is behind a dash.
-    let is_start = |line: &ChangedLine| is_item(line) && column(line) == own && indent(line) < own;
+    let is_start = |line: &ChangedLine| is_item(line) && column(line) == own && line.indent() < own;
     let mut start = at;
     while start > 0 && !document.get(start).is_none_or(is_start) {
         match document.get(start - 1) {
@@ -103,22 +95,20 @@ fn mapping(document: &[ChangedLine], at: usize) -> Range<usize> {
             _ => break,
         }
     }
-    let is_inside = |line: &&ChangedLine| is_blank(line) || indent(line) >= own;
+    let is_inside = |line: &&ChangedLine| is_blank(line) || line.indent() >= own;
     start..at + 1 + document.iter().skip(at + 1).take_while(is_inside).count()
 }
 
 /// Returns the lines of Terraform code that compare a value with a list of machines, for a check or a precondition.
 fn comparing(changed: &ChangedFiles, file: &ChangedText) -> BTreeSet<usize> {
-    let mut idle: BTreeSet<usize> = checks(&file.is).into_iter().flat_map(|range| numbers(&file.is, range)).collect();
     let mut of_folder: Option<String> = None;
-    for found in COMPARED.captures_iter(&file.is) {
-        let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else { continue };
+    let compared = COMPARED.captures_iter(&file.is).filter_map(|found| {
+        let (whole, name) = (found.get(0)?, found.get(1)?.as_str());
         let code = of_folder.get_or_insert_with(|| code_beside(changed, file));
-        if !code.contains(&format!("local.{}", name.as_str())) && !code.contains("local[") {
-            idle.extend(numbers(&file.is, whole.range()));
-        }
-    }
-    idle
+        (!code.contains(&format!("local.{name}")) && !code.contains("local[")).then(|| whole.range())
+    });
+    let checks = line_numbers(&file.is, checks(&file.is).into_iter());
+    checks.chain(line_numbers(&file.is, compared)).collect()
 }
 
 /// Returns the code of a module without its checks.
@@ -146,21 +136,28 @@ fn without(text: &str, ranges: Vec<Range<usize>>) -> Cow<'_, str> {
 fn checks(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for start in CHECKS.find_iter(text).map(|it| it.start()) {
+        if found.last().is_some_and(|last| last.end > start) {
+            continue;
+        }
         let rest = text.get(start..).unwrap_or_default();
         let block = start..start + end_of(rest);
         let inside = text.get(block.clone()).unwrap_or_default();
-        let is_new = found.last().is_none_or(|last| last.end <= start);
-        if is_new && !(inside.trim_start().starts_with("resource") && passes_on(inside)) {
+        if !(inside.trim_start().starts_with("resource") && passes_on(inside)) {
             found.push(block);
         }
     }
     found
 }
 
-/// Returns the line numbers of a range.
-fn numbers(text: &str, part: Range<usize>) -> Range<usize> {
-    let line = |at: usize| text.as_bytes().get(..at).map_or(0, |before| memchr::memchr_iter(b'\n', before).count());
-    line(part.start)..line(part.end) + 1
+/// Returns the line numbers of ranges, which follow each other.
+fn line_numbers(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> impl Iterator<Item = usize> {
+    let (mut at, mut line) = (0, 0);
+    let mut lines_until = move |end: usize| {
+        line += text.as_bytes().get(at..end).map_or(0, |part| memchr::memchr_iter(b'\n', part).count());
+        at = end;
+        line
+    };
+    ranges.flat_map(move |range| lines_until(range.start)..lines_until(range.end) + 1)
 }
 
 /// Returns the lines of lookup tables: many different machines in a row, each with a string as its key.

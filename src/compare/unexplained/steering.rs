@@ -105,11 +105,10 @@ pub(super) fn commanded(
 
 /// Returns the numbers of lines with commands and their arguments.
 fn called(text: &str) -> BTreeSet<usize> {
-    let indent = |line: &str| line.len() - line.trim_start().len();
     let mut called = BTreeSet::new();
     let mut open: Option<usize> = None;
     for line in lines(text) {
-        let own = indent(line.text);
+        let own = line.indent();
         let is_item = line.text.trim_start().starts_with('-');
         open = open.filter(|key| line.text.trim().is_empty() || own > *key || own == *key && is_item);
         if CALLS.is_match(line.text) {

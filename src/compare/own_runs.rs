@@ -31,39 +31,31 @@ const DECIDING: [&str; 16] = [
 /// Returns a note for each changed file whose run of gpulint is gone or different.
 pub(super) fn changed_runs(base: &TreeState, head: &TreeState, touched: &Touched) -> Vec<String> {
     let files = touched.files.iter().filter(|path| !is_harmless(path));
-    let text = |state: &TreeState, path: &str| {
-        let bytes = state.sources.tree().read(path).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
     let changed = files.filter_map(|path| {
-        let was = text(base, path);
+        let was = base.stored_text(path).unwrap_or_default();
         if !was.contains("gpulint") {
             return None;
         }
-        let is = text(head, path);
-        let (was, is) = (deciding_lines(&was), deciding_lines(&is));
-        match (was.is_empty(), is.is_empty()) {
-            (true, _) => None,
-            (false, true) => Some(format!("the change removes a limit: `{path}` no longer runs gpulint")),
-            (false, false) => {
-                let texts =
-                    |lines: &[(usize, &str)]| lines.iter().map(|(_, text)| (*text).to_owned()).collect::<Vec<_>>();
-                let (earlier, later) = (texts(&was), texts(&is));
-                let known: HashSet<&String> = earlier.iter().collect();
-                let line = later.iter().position(|text| !known.contains(text)).unwrap_or(0);
-                let line = is.get(line)?.0 + 1;
-                (earlier != later).then(|| {
-                    format!("the change may remove a limit: `{path}:{line}` runs gpulint in another way than before")
-                })
-            }
+        let is = head.stored_text(path).unwrap_or_default();
+        let (was, is) = (lines_of_runs(&was), lines_of_runs(&is));
+        if was.is_empty() {
+            return None;
         }
+        if is.is_empty() {
+            return Some(format!("the change removes a limit: `{path}` no longer runs gpulint"));
+        }
+        let known: HashSet<&str> = was.iter().map(|(_, text)| *text).collect();
+        let line = is.iter().find(|(_, text)| !known.contains(text)).or(is.first())?.0 + 1;
+        let is_same = was.iter().map(|(_, text)| text).eq(is.iter().map(|(_, text)| text));
+        (!is_same)
+            .then(|| format!("the change may remove a limit: `{path}:{line}` runs gpulint in another way than before"))
     });
     changed.collect()
 }
 
 /// Returns the lines of the steps that run gpulint, and the lines that decide about all steps. Nothing if no step runs
 /// it.
-fn deciding_lines(text: &str) -> Vec<(usize, &str)> {
+fn lines_of_runs(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<(usize, &str)> = text.lines().enumerate().filter(|(_, line)| has_content(line)).collect();
     let mut chosen = vec![false; lines.len()];
     let mut item = None;
@@ -114,15 +106,15 @@ mod tests {
     fn only_lines_about_gpulint_decide() {
         let workflow = "name: checks\non: pull_request\njobs:\n  a:\n    steps:\n    - run: make\n    - uses: gpulint/gpulint@v1\n      \
                         with: { fail-on: warning }\n    - run: make test\n";
-        let lines: Vec<&str> = deciding_lines(workflow).into_iter().map(|(_, line)| line).collect();
+        let lines: Vec<&str> = lines_of_runs(workflow).into_iter().map(|(_, line)| line).collect();
         assert_eq!(lines, ["on: pull_request", "- uses: gpulint/gpulint@v1", "with: { fail-on: warning }"]);
         for text in ["gpulint:\n  image: x\n", "cat gpulint.toml\n", "# gpulint diff\n", "key: gpulint: 1\n"] {
-            assert!(deciding_lines(text).is_empty(), "{text}");
+            assert!(lines_of_runs(text).is_empty(), "{text}");
         }
         for text in
             ["gpulint diff main", "  - id: gpulint", "image: ghcr.io/gpulint/gpulint:0.1", "RUN pip install gpulint"]
         {
-            assert!(!deciding_lines(text).is_empty(), "{text}");
+            assert!(!lines_of_runs(text).is_empty(), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds settings that a change relaxes: a later state fails less than the earlier one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Config;
 use super::entry::{ConfigEntry, SettingValue};
@@ -17,7 +17,7 @@ enum Relaxes {
 }
 
 /// The settings that limit cost or decide which findings fail.
-const LIMITS: [(&str, Relaxes); 22] = [
+const LIMITS: [(&str, Relaxes); 23] = [
     ("fail-on", Relaxes::Upwards),
     ("fail-confidence", Relaxes::Upwards),
     ("fail-on-unread", Relaxes::Downwards),
@@ -35,15 +35,13 @@ const LIMITS: [(&str, Relaxes); 22] = [
     ("rules.*.ignorable", Relaxes::Upwards),
     ("packs[].path", Relaxes::Downwards),
     ("packs[].git", Relaxes::Downwards),
+    ("approvals.above_monthly_usd", Relaxes::Upwards),
     ("budgets[].monthly_usd", Relaxes::Upwards),
     ("limits[].accelerators", Relaxes::Upwards),
     ("limits[].machines", Relaxes::Upwards),
     ("limits[].resource_accelerators", Relaxes::Upwards),
     ("limits[].resource_machines", Relaxes::Upwards),
 ];
-
-/// Further settings, whose path is not unique to them.
-const AMOUNTS: [&str; 2] = ["approvals.above_monthly_usd", "rules.over-budget."];
 
 /// A setting that a change relaxes.
 #[derive(Debug, PartialEq)]
@@ -57,7 +55,7 @@ pub struct RelaxedSetting {
 /// Returns the settings that limit less in `after` than in `before`.
 pub fn relaxed(before: &Config, after: &Config) -> Vec<RelaxedSetting> {
     let (before, after) = (limits(before), limits(after));
-    let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let relaxed = names.into_iter().filter_map(|name| {
         let (was, is) = (before.get(name), after.get(name));
         let limit = was.or(is)?;
@@ -98,8 +96,8 @@ fn limits(config: &Config) -> BTreeMap<String, Limit<'_>> {
 }
 
 fn direction(path: &str, keys: &[String]) -> Option<Relaxes> {
-    let name = keys.join(".");
-    if AMOUNTS.iter().any(|it| name.starts_with(it)) && !name.ends_with("level") && !name.ends_with("ignorable") {
+    // The parameters of this rule are amounts.
+    if path == "rules.*.*" && keys.get(1).is_some_and(|rule| rule == "over-budget") {
         return Some(Relaxes::Upwards);
     }
     LIMITS.iter().find(|(limit, _)| *limit == path).map(|(_, relaxes)| *relaxes)

@@ -27,6 +27,7 @@ pub mod rules;
 pub mod runs;
 mod slurm;
 pub mod source;
+mod targets;
 pub mod templates;
 pub mod terraform;
 pub mod usage;

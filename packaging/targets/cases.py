@@ -12,20 +12,6 @@ from . import judge, programs
 
 FENCE = re.compile(r"^```(hcl|yaml|json) (before|wrong|right)\n(.*?)^```$", re.M | re.S)
 VERDICTS = re.compile(r"^```verdicts\n.*?^```\n?", re.M | re.S)
-# Effects that make a file invalid. The others are reported, and also occur in valid files.
-WRONG = (
-    "refused",
-    "ignored",
-    "pending",
-    "pruned",
-    "on demand",
-    "fails",
-    "pods keep away",
-    "apply fails",
-    "no machine",
-    "a lasting",
-    "tainted",
-)
 LONGEST = 150
 
 
@@ -48,8 +34,7 @@ def by_effects(tables):
                 effect, _, condition = said.partition(": ")
                 if (effect, condition) in known:
                     found.append(said)
-        wrong = [it for it in found if it.startswith(WRONG)]
-        return "effects", wrong
+        return "effects", found
 
     return ask
 

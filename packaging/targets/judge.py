@@ -59,7 +59,7 @@ class Tables:
         for it in self.effects:
             if (
                 it["type"] in (type, type.split("@")[0])
-                and it["effect"]
+                and it["verdict"] != "told"
                 and it["condition"]
                 and fails(it["condition"], value)
             ):

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use crate::inventory::{Declined, FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
-use crate::rules::{Finding, Fix};
+use crate::rules::{Finding, Fix, Safety};
 use crate::source::{Edit, SourceFiles};
+use crate::targets::{TargetJudge, TargetVerdict};
 
 use super::FactWriter;
 use super::generated_files::MadeFiles;
@@ -16,12 +17,21 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
         return;
     }
     let mut made = MadeFiles::default();
+    let judge = TargetJudge::new(sources);
     for finding in findings.iter_mut() {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = finding.fix.as_mut().filter(|fix| fix.declined.is_none()) else { continue };
         let edits = edits(fix, resource, sources, writer);
         match edits.and_then(|edits| made.demand_an_author(&edits, sources).map(|()| edits)) {
-            Ok(edits) => finding.edits = edits,
+            Ok(edits) => match judge.judge(&edits) {
+                TargetVerdict::Refused(why) => fix.declined = Some(why),
+                TargetVerdict::Accepted => finding.edits = edits,
+                TargetVerdict::Unjudged(why) => {
+                    fix.safety = fix.safety.max(Safety::Unsafe);
+                    fix.unjudged = Some(why);
+                    finding.edits = edits;
+                }
+            },
             Err(why) => fix.declined = Some(why),
         }
     }

@@ -97,6 +97,8 @@ pub struct Fix {
     pub follows: Vec<FactEdit>,
     /// The reason why the fix has no edits.
     pub declined: Option<String>,
+    /// The reason why no schema of its target judged the edits. Such a fix is unsafe.
+    pub unjudged: Option<String>,
 }
 
 /// The object or block of a finding, if the rule does not evaluate it as a resource.

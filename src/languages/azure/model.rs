@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::syntax::{AzureExpr, AzureLoop};
@@ -75,6 +76,13 @@ pub(super) enum NestedDeployment {
 }
 
 impl AzureTemplate {
+    /// Returns its resources as they are written: type and object. Values of expressions are unknown.
+    pub(crate) fn declared(&self) -> Vec<(String, Node)> {
+        let mut found = Vec::new();
+        self.resources.iter().for_each(|resource| resource.declared("", &mut found));
+        found
+    }
+
     /// Returns the names of its parameters, with whether each has a default.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, bool)> {
         self.parameters.iter().map(|it| (&*it.name, it.default.is_some() || it.is_nullable))
@@ -82,5 +90,16 @@ impl AzureTemplate {
 
     pub(crate) fn span(&self) -> Span {
         self.span
+    }
+}
+
+impl DeclaredResource {
+    fn declared(&self, above: &str, found: &mut Vec<(String, Node)>) {
+        let is_inner = !above.is_empty() && !self.kind.contains('.');
+        let kind = if is_inner { format!("{above}/{}", self.kind) } else { self.kind.to_string() };
+        self.inner.iter().for_each(|inner| inner.declared(&kind, found));
+        if !self.is_existing {
+            found.push((kind, self.body.written()));
+        }
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::languages::hcl::value::HclNumber;
+use crate::languages::yaml::{HOLE, Node, NodeEntry};
 use crate::source::Span;
 
 /// An expression with its place.
@@ -57,6 +58,30 @@ pub(super) struct AzureLoop {
 }
 
 impl AzureExpr {
+    /// Returns the value as it is written. What an expression computes is unknown.
+    pub(super) fn written(&self) -> Node {
+        let span = self.span;
+        match &self.kind {
+            AzureKind::Null => Node::scalar(span, "null", true),
+            AzureKind::Bool(flag) => Node::scalar(span, flag.to_string(), true),
+            AzureKind::Number(number) => Node::scalar(span, number.to_string(), true),
+            AzureKind::Text(text) => Node::scalar(span, text.clone(), false),
+            AzureKind::List(items) => Node::list(span, items.iter().map(AzureExpr::written)),
+            AzureKind::Object(entries) => {
+                let entry = |(at, it): (usize, &AzureEntry)| NodeEntry {
+                    key: match &it.key.kind {
+                        AzureKind::Text(text) | AzureKind::Name(text) => text.clone(),
+                        _ => format!("{HOLE}{at}").into(),
+                    },
+                    key_span: it.key.span,
+                    value: it.value.written(),
+                };
+                Node::map(span, entries.iter().enumerate().map(entry))
+            }
+            _ => Node::scalar(span, HOLE.to_string(), false),
+        }
+    }
+
     pub(super) fn new(span: Span, kind: AzureKind) -> Self {
         AzureExpr { span, kind }
     }

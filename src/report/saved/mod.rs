@@ -337,6 +337,7 @@ impl Builder {
                 wishes: Vec::new(),
                 follows: Vec::new(),
                 declined: it.fix_declined.map(Into::into),
+                unjudged: it.fix_unjudged.map(Into::into),
             }),
             evidence: Vec::new(),
         };

@@ -97,6 +97,9 @@ pub(in crate::report) struct WireFinding<'a> {
     pub fix_safety: Option<Cow<'static, str>>,
     /// The reason why the finding has no fix.
     pub fix_declined: Option<Cow<'a, str>>,
+    /// The reason why no schema of its target judged the fix, which is then unsafe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix_unjudged: Option<Cow<'a, str>>,
     pub suppressed: Option<WireSuppression<'a>>,
     pub baseline: Option<WireBaseline>,
 }
@@ -253,6 +256,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),
         fix_safety: it.fix.as_ref().map(|fix| fix.safety.name().into()),
         fix_declined: it.fix.as_ref().and_then(|fix| fix.declined.as_deref()).map(Into::into),
+        fix_unjudged: it.fix.as_ref().and_then(|fix| fix.unjudged.as_deref()).map(Into::into),
         suppressed: decided.suppressed.as_ref().map(|it| suppressed(report, it)),
         baseline: decided.baselined.map(|since| WireBaseline { since: since.to_string() }),
     }

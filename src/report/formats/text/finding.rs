@@ -97,7 +97,11 @@ impl FindingRenderer {
         facts.extend(report.rules.pack(&finding.rule).map(|pack| format!("pack {}", escape::one_line(&pack.name))));
         match finding.safety().filter(|_| !finding.edits.is_empty()) {
             Some(Safety::Safe) => facts.push("fix: --fix".to_owned()),
-            Some(Safety::Unsafe) => facts.push("fix: --fix --unsafe-fixes".to_owned()),
+            Some(Safety::Unsafe) => {
+                let unjudged = finding.fix.as_ref().and_then(|fix| fix.unjudged.as_deref());
+                let why = unjudged.map(|why| format!(" ({})", escape::one_line(why))).unwrap_or_default();
+                facts.push(format!("fix: --fix --unsafe-fixes{why}"));
+            }
             Some(Safety::Display) | None => {}
         }
         let _ = writeln!(text, "  {}", facts.join(" · "));

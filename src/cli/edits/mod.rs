@@ -2,3 +2,4 @@
 
 pub(super) mod fixes;
 pub(super) mod ignores;
+mod proof;

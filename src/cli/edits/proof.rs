@@ -1,0 +1,94 @@
+//! Proves fixes: compares the tree before and after the edits. A fix is right if its finding is gone because the waste is
+//! gone, its cost falls as promised, and nothing else changes for the worse.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cli::session::judged::{Identity, JudgedTree};
+use crate::diagnostic::Level;
+use crate::inventory::{LinkKind, Resource};
+use crate::rules::Finding;
+
+/// Returns the fixes whose effects differ from the intended ones, with these effects.
+pub(super) fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut wrong = BTreeMap::new();
+    let left: BTreeSet<Identity> =
+        after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
+    let undone = chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it));
+    wrong.extend(undone.map(|it| (it, "fix withdrawn: the finding remains after the edit".to_owned())));
+    let changed = changed_elsewhere(before, after, chosen);
+    let broken = after.analysis.inventory.diagnostics.len() > before.analysis.inventory.diagnostics.len();
+    for finding in chosen {
+        let files: BTreeSet<String> =
+            finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
+        if broken || !files.is_disjoint(&changed) {
+            wrong.insert(
+                before.identity(finding),
+                "fix withdrawn: the edit would change something else, too".to_owned(),
+            );
+        }
+    }
+    if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
+}
+
+/// Returns fixes that add or worsen a finding of their resource. Of several fixes of one resource, the last is
+/// withdrawn: the others can be correct without it.
+fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
+    let worse = worse_findings(before, after);
+    for finding in chosen {
+        let Some(address) = finding.address(&before.analysis.inventory) else { continue };
+        if let Some(news) = worse.get(address) {
+            let why = format!("fix withdrawn: after the edit, {news}");
+            given_up.insert(address, (before.identity(finding), why));
+        }
+    }
+    given_up.into_values().collect()
+}
+
+/// Returns the first finding of each address that is new, or has a higher level. A finding about
+/// further savings is allowed, because the next round can fix it.
+fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, String> {
+    let counting = |state: &'s JudgedTree| {
+        let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
+        all.filter_map(|it| Some((it.address(&state.analysis.inventory)?, it)))
+    };
+    let mut known: BTreeMap<(&str, &str), Level> = BTreeMap::new();
+    for (address, finding) in counting(before) {
+        let level = known.entry((address, &finding.rule)).or_insert(finding.level);
+        *level = finding.level.max(*level);
+    }
+    let mut worse = BTreeMap::new();
+    let is_harm = |finding: &Finding| finding.saves.is_none() || finding.level == Level::Error;
+    for (address, finding) in counting(after).filter(|(_, finding)| is_harm(finding)) {
+        if known.get(&(address, finding.rule.as_str())).is_none_or(|level| finding.level > *level) {
+            worse.entry(address).or_insert_with(|| format!("{}: {}", finding.rule, finding.message));
+        }
+    }
+    worse
+}
+
+/// Returns the files of resources with unintended changes of facts.
+fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
+    let wished: BTreeSet<&str> =
+        chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
+    let linked = |it: &Resource| {
+        let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
+        it.links.iter().any(to)
+    };
+    let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
+        let all = state.analysis.inventory.resources.iter();
+        let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
+        others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
+    };
+    let (before, after) = (facts(before), facts(after));
+    let differs = |(key, facts): (&(String, String), &String)| (after.get(key) != Some(facts)).then(|| key.0.clone());
+    let gone = before.iter().filter_map(differs);
+    gone.chain(after.keys().filter(|key| !before.contains_key(*key)).map(|key| key.0.clone())).collect()
+}
+
+/// Returns the facts of a resource from its own file, without positions.
+fn shown(resource: &Resource) -> String {
+    let facts = resource.facts().map(|(key, fact)| format!("{}={:?};", key.name(), fact.value()));
+    let labels = resource.labels.entries.iter().map(|(key, fact)| format!("{key}:{:?};", fact.value()));
+    facts.chain(labels).collect::<String>() + &format!("{:?}", resource.count.value())
+}

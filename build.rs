@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
     pages::write(&root.join("rules"), &out.join("pages.rs"))?;
     rows::write(&root, &out)?;
-    targets::write(&root.join("schema/targets"), &out.join("targets.txt"))?;
+    targets::write(&root.join("schema/targets"), &out.join("targets.rs"))?;
     let tables = tables_of(&root.join("pricing"))?;
     write_block(&out.join("catalog.bin"), &tables)?;
     let mut frozen: Vec<_> = tables.into_iter().filter(|table| SHARED.contains(&table.stem.as_str())).collect();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -27,7 +28,8 @@ const COLUMNS: [&str; 13] = [
     "flags",
 ];
 
-/// Writes one text. A type is a line that starts with `=`, and each of its rows and effects is a line of cells.
+/// Writes `TYPES`: the name of each type with its lines, one for each property and effect, sorted by name. Names of
+/// Azure are in lower case and without the version, because the tables have one version of each.
 pub fn write(tables: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", tables.display());
     let mut paths: Vec<_> = fs::read_dir(tables)?.map(|entry| entry.map(|it| it.path())).collect::<Result<_, _>>()?;
@@ -44,12 +46,15 @@ pub fn write(tables: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
             _ => schemas(&text, &mut types).map_err(at)?,
         }
     }
-    let mut all = String::new();
-    for (name, lines) in types {
-        all.push_str(&format!("={name}\n"));
-        lines.iter().for_each(|line| all.push_str(&format!("{line}\n")));
-    }
-    Ok(fs::write(to, all)?)
+    let mut code = String::from("static TYPES: &[(&str, &str)] = &[\n");
+    types.iter().try_for_each(|(name, lines)| writeln!(code, "    ({name:?}, {:?}),", lines.join("\n")))?;
+    code.push_str("];\n");
+    Ok(fs::write(to, code)?)
+}
+
+fn key(name: &str) -> String {
+    let name = name.split('@').next().unwrap_or_default();
+    if name.starts_with("Microsoft.") { name.to_ascii_lowercase() } else { name.to_owned() }
 }
 
 fn schemas(text: &str, types: &mut BTreeMap<String, Vec<String>>) -> Result<(), String> {
@@ -71,7 +76,7 @@ fn schemas(text: &str, types: &mut BTreeMap<String, Vec<String>>) -> Result<(), 
         if cells[0].is_empty() {
             cells.push(cell(source).split('@').next().unwrap_or_default().to_owned());
         }
-        types.entry(above.clone()).or_default().push(cells.join("\t"));
+        types.entry(key(&above)).or_default().push(cells.join("\t"));
     }
     Ok(())
 }
@@ -92,7 +97,7 @@ fn effects(text: &str, types: &mut BTreeMap<String, Vec<String>>) -> Result<(), 
             return Err(format!("line {line}: unknown verdict `{verdict}`"));
         }
         if verdict != "told" && !condition.is_empty() {
-            types.entry(kind.clone()).or_default().push(format!("!\t{condition}\t{verdict}\t{effect}\t{right}"));
+            types.entry(key(kind)).or_default().push(format!("!\t{condition}\t{verdict}\t{effect}\t{right}"));
         }
     }
     Ok(())

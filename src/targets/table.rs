@@ -2,7 +2,7 @@
 
 use super::condition::{Condition, TargetPath};
 
-static TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/targets.txt"));
+include!(concat!(env!("OUT_DIR"), "/targets.rs"));
 
 /// The schema of a type: its properties, and effects that no schema has.
 #[derive(Debug, Default)]
@@ -47,19 +47,14 @@ pub(super) struct TargetEffect {
 const LENIENT: [&str; 5] = ["aws", "google", "azurerm", "kubernetes-provider", "cfn-lint"];
 
 impl TargetType {
-    /// Returns the schema of a type; `None` if the tables do not have it. Versions of Azure types are ignored, because
-    /// the tables have one version of each.
+    /// Returns the schema of a type; `None` if the tables do not have it.
     pub(super) fn named(name: &str) -> Option<TargetType> {
         let name = name.split('@').next().unwrap_or_default();
-        let is_azure = name.starts_with("Microsoft.") || name.starts_with("microsoft.");
+        let is_azure = name.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("Microsoft."));
+        let key = if is_azure { name.to_ascii_lowercase() } else { name.to_owned() };
+        let at = TYPES.binary_search_by(|(known, _)| (*known).cmp(&key)).ok()?;
         let mut found = TargetType::default();
-        for block in TEXT.split("\n=") {
-            let (head, rows) = block.split_once('\n').unwrap_or((block, ""));
-            let head = head.trim_start_matches('=').split('@').next().unwrap_or_default();
-            if head == name || (is_azure && head.eq_ignore_ascii_case(name)) {
-                rows.lines().for_each(|line| found.read(line));
-            }
-        }
+        TYPES.get(at)?.1.lines().for_each(|line| found.read(line));
         (!found.properties.is_empty()).then_some(found)
     }
 

@@ -1,11 +1,13 @@
 //! Proves fixes: compares the tree before and after the edits. A fix is right if its finding is gone because the waste is
 //! gone, its cost falls as promised, and nothing else changes for the worse.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::catalog::{Money, MoneyRange};
 use crate::cli::session::judged::{Identity, JudgedTree};
 use crate::diagnostic::Level;
-use crate::inventory::{LinkKind, Resource};
+use crate::inventory::{Key, LinkKind, Resource, ResourceId};
+use crate::pricing::Period;
 use crate::rules::Finding;
 
 /// Returns the fixes whose effects differ from the intended ones, with these effects.
@@ -27,7 +29,85 @@ pub(super) fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]
             );
         }
     }
-    if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
+    if wrong.is_empty() {
+        wrong = brought(before, after, chosen);
+    }
+    if wrong.is_empty() { unproved(before, after, chosen) } else { wrong }
+}
+
+/// Returns fixes whose resource the next run knows less about, or whose saving it does not show. Of several fixes of one
+/// resource, the last is withdrawn.
+fn unproved(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let place = |state: &JudgedTree, it: &Resource| (state.session.sources.path(it.span.file), it.address.clone());
+    let resources = after.analysis.inventory.resources.iter().enumerate();
+    let known: HashMap<(String, String), ResourceId> =
+        resources.map(|(at, it)| (place(after, it), ResourceId(at))).collect();
+    let mut by_resource: BTreeMap<ResourceId, Vec<&Finding>> = BTreeMap::new();
+    for finding in chosen {
+        if let Some(id) = finding.resource {
+            by_resource.entry(id).or_default().push(finding);
+        }
+    }
+    let mut given_up = BTreeMap::new();
+    for (id, findings) in by_resource {
+        let Some(resource) = before.analysis.inventory.resources.get(id.0) else { continue };
+        let Some(last) = findings.last() else { continue };
+        let why = match known.get(&place(before, resource)) {
+            None => Some("after the edit, its resource is not found".to_owned()),
+            Some(later) => lost(before, after, (id, *later)).or_else(|| {
+                let promised = findings.iter().filter_map(|it| Some((it.saves?, it.per)));
+                unsaved(before, after, (id, *later), &promised.collect::<Vec<_>>())
+            }),
+        };
+        if let Some(why) = why {
+            given_up.insert(before.identity(last), format!("fix withdrawn: {why}"));
+        }
+    }
+    given_up
+}
+
+/// Returns what is unknown only after the edit: such a finding is gone because gpulint knows less.
+fn lost(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, ResourceId)) -> Option<String> {
+    let facts = |state: &JudgedTree, id: ResourceId| {
+        let resource = state.analysis.inventory.resources.get(id.0);
+        let known = |key: Key| resource.is_some_and(|it| it.fact(key).value().is_some());
+        let count = resource.is_some_and(|it| it.count.value().is_some());
+        [
+            (count, "number"),
+            (known(Key::Machine) || known(Key::Accelerator), "machine"),
+            (state.analysis.bill.item(id).amount.is_some(), "cost"),
+        ]
+    };
+    let lost = facts(before, old).into_iter().zip(facts(after, new)).find(|(old, new)| old.0 && !new.0);
+    lost.map(|((_, what), _)| format!("after the edit, its {what} is unknown"))
+}
+
+/// The largest difference between a promised saving and the next run: rounding.
+const TOLERANCE: f64 = 0.02;
+
+/// Returns the reason why the cost does not fall as promised.
+fn unsaved(
+    before: &JudgedTree,
+    after: &JudgedTree,
+    (old, new): (ResourceId, ResourceId),
+    promised: &[(MoneyRange, Period)],
+) -> Option<String> {
+    let (old, new) = (before.analysis.bill.item(old), after.analysis.bill.item(new));
+    let (was, is) = (old.amount?, new.amount?);
+    let most = promised.iter().filter(|(_, per)| *per == old.per).map(|(saves, _)| saves.expected).max()?;
+    let slack = was.expected.usd().abs() * TOLERANCE + 1.0;
+    let currency = before.session.settings.pricing.currency;
+    let amount = |usd: f64| currency.amount(Money::from_usd(usd));
+    let falls = is.expected < was.expected || is.floor < was.floor || is.ceiling < was.ceiling;
+    if old.per != new.per || !falls {
+        return Some(format!("it promises to save {}, but the cost does not fall", amount(most.usd())));
+    }
+    let (least, largest) = (was.expected.usd() - is.ceiling.usd(), was.expected.usd() - is.floor.usd());
+    let is_within = most.usd() <= largest + slack && (promised.len() > 1 || least <= most.usd() + slack);
+    (!is_within).then(|| {
+        let saved = was.expected.usd() - is.expected.usd();
+        format!("it promises to save {}, but the cost falls by {}", amount(most.usd()), amount(saved))
+    })
 }
 
 /// Returns fixes that add or worsen a finding of their resource. Of several fixes of one resource, the last is

@@ -160,7 +160,13 @@ impl Judging<'_> {
         }
         let number = value.number().filter(|_| property.may_be(&["number", "integer"]));
         if number.is_some_and(|n| property.min.is_some_and(|min| n < min) || property.max.is_some_and(|max| n > max)) {
-            self.complain(format!("`{}` is {text}, which is outside its range", property.path));
+            let range = match (property.min, property.max) {
+                (Some(min), Some(max)) => format!("from {min} to {max}"),
+                (Some(min), None) => format!("at least {min}"),
+                (None, Some(max)) => format!("at most {max}"),
+                (None, None) => String::new(),
+            };
+            self.complain(format!("`{}` is {text}, but must be {range}", property.path));
         }
         let pattern = Some(property.pattern).filter(|it| !it.is_empty() && property.may_be(&["string"]));
         // Patterns in other dialects are skipped.

@@ -166,7 +166,7 @@ impl<'a> TargetJudge<'a> {
         // What the author's text already breaks counts if the edit touches it.
         let is_new = |it: &judge::Complaint| !known.contains(it) || added.keys().any(|(path, _)| it.is_about(path));
         if let Some(new) = judge::complaints(&kind, &after.value).into_iter().find(is_new) {
-            return TargetVerdict::Refused(format!("`{}` does not accept it: {}", after.kind, new.text));
+            return TargetVerdict::Refused(format!("`{}` does not accept the fix: {}", after.kind, new.text));
         }
         let is_known = |path: &str| is_label(path) || has_schema(&kind, path);
         match added.keys().find(|(path, _)| !is_known(path)) {

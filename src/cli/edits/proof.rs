@@ -102,9 +102,9 @@ fn unsaved(
     if old.per != new.per || !falls {
         return Some(format!("it promises to save {}, but the cost does not fall", amount(most.usd())));
     }
-    let (least, largest) = (was.expected.usd() - is.ceiling.usd(), was.expected.usd() - is.floor.usd());
-    let is_within = most.usd() <= largest + slack && (promised.len() > 1 || least <= most.usd() + slack);
-    (!is_within).then(|| {
+    // The cost may fall further than promised.
+    let largest = was.expected.usd() - is.floor.usd();
+    (most.usd() > largest + slack).then(|| {
         let saved = was.expected.usd() - is.expected.usd();
         format!("it promises to save {}, but the cost falls by {}", amount(most.usd()), amount(saved))
     })

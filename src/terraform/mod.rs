@@ -52,6 +52,7 @@ pub use load::roots::{RootEvidence, RootOverview};
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{may_rent, providers, types, words};
 pub use write::TerraformWriter;
+pub(crate) use write::properties::{LabelPlace, PropertyChange, PropertyChanges};
 
 /// The result of reading the Terraform files.
 #[derive(Debug, Default)]

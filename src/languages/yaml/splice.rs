@@ -130,10 +130,19 @@ impl<'t> EditedFile<'t> {
 
     /// Adds keys after the others.
     pub(crate) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit> {
+        self.insert_after(map, map.entries().iter().max_by_key(|entry| entry.key_span.start), new)
+    }
+
+    /// Adds keys after one of the others; between brackets, after the last one.
+    pub(crate) fn insert_after(
+        &self,
+        map: &Node,
+        last: Option<&NodeEntry>,
+        new: &[(String, AddedPiece)],
+    ) -> Result<Edit> {
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
         }
-        let last = map.entries().iter().max_by_key(|entry| entry.key_span.start);
         let Some(last) = last else { return Err("the mapping to add to is empty") };
         let (Some(first), true) =
             (map.entries().first(), map.entries().iter().all(|entry| map.span.contains(entry.key_span)))
@@ -181,6 +190,41 @@ impl<'t> EditedFile<'t> {
         let mut lines = String::new();
         self.item(item, dash, &mut lines);
         Ok(self.after(list, self.content_end(last), lines))
+    }
+
+    /// Removes keys with their values, but not all keys of the mapping.
+    pub(crate) fn without_keys(&self, map: &Node, gone: &[usize]) -> Result<Vec<Edit>> {
+        if !map.entries().iter().all(|entry| map.span.contains(entry.key_span)) {
+            return Err("a part of the mapping comes from an anchor");
+        }
+        if self.is_flow(map) {
+            let places = without_members(map, gone);
+            let crosses = |edit: &Edit| self.text_of(edit.span).contains('#');
+            return if places.iter().any(crosses) { Err("it has a comment on the same line") } else { Ok(places) };
+        }
+        gone.iter().filter_map(|at| Some(self.without_key(map, map.entries().get(*at)?, *at))).collect()
+    }
+
+    fn without_key(&self, map: &Node, entry: &NodeEntry, at: usize) -> Result<Edit> {
+        let start = entry.key_span.start as usize;
+        let line = self.line_start(start);
+        let edit =
+            |start: usize, end: usize| Edit { span: Span::new(map.span.file, start, end), replacement: String::new() };
+        if self.text.get(line..start).is_some_and(|before| before.trim().is_empty()) {
+            let stop = self.line_stop(self.end_of(entry));
+            let rest = self.text.get(stop..).unwrap_or_default();
+            return Ok(match rest.find('\n') {
+                Some(more) => edit(line, stop + more + 1),
+                None => edit(self.line_stop(line.saturating_sub(1)), stop),
+            });
+        }
+        // The first key after a dash: the next key takes its place.
+        let next = map.entries().get(at + 1).map(|next| next.key_span.start as usize);
+        let between = next.and_then(|next| self.text.get(self.end_of(entry)..next));
+        match (next, between) {
+            (Some(next), Some(between)) if between.trim().is_empty() => Ok(edit(start, next)),
+            _ => Err("the key is not at the start of its line"),
+        }
     }
 
     /// Removes items: whole lines, or words between brackets.
@@ -342,6 +386,27 @@ impl<'t> EditedFile<'t> {
             other => out.push_str(&flow(other, false)),
         }
     }
+}
+
+/// Removes members between brackets with their commas, but not all members.
+pub(crate) fn without_members(map: &Node, gone: &[usize]) -> Vec<Edit> {
+    let entries = map.entries();
+    let start = |at: usize| entries.get(at).map(|it| it.key_span.start as usize);
+    let end = |at: usize| entries.get(at).map(|it| it.span().end as usize);
+    let mut edits = Vec::new();
+    let mut at = 0;
+    while at < entries.len() {
+        let run = (at..entries.len()).take_while(|it| gone.contains(it)).count();
+        let place = match at.checked_sub(1) {
+            Some(before) => end(before).zip(end(at + run.max(1) - 1)),
+            None => start(at).zip(start(at + run)),
+        };
+        if let (Some((start, end)), true) = (place, run > 0) {
+            edits.push(Edit { span: Span::new(map.span.file, start, end), replacement: String::new() });
+        }
+        at += run.max(1);
+    }
+    edits
 }
 
 /// Formats a piece in brackets.

@@ -1,40 +1,125 @@
-//! Edits a fact in a template: replaces a scalar that the resource itself contains.
+//! Edits a fact in a template: replaces, adds and removes properties of the resource itself.
 //!
 //! A parameter may also affect other resources, so it is not edited. A generated template must be changed in its
 //! program.
 
-use crate::inventory::{Declined, FactEdit, Resource};
-use crate::languages::yaml;
-use crate::source::{Edit, SourceFiles, Span};
-use crate::terraform;
+mod braces;
+mod document;
+mod labels;
+mod places;
+mod target;
+
+use std::sync::Arc;
+
+use crate::inventory::{Declined, FactEdit, FactValue, Resource};
+use crate::languages::yaml::AddedPiece;
+use crate::source::{Edit, SourceFiles};
+use crate::terraform::{PropertyChange, PropertyChanges, TerraformWriter};
+
+use document::{Pending, TemplateDocument};
+use target::{TargetProperty, TargetType};
+
+type Result<T> = std::result::Result<T, Declined>;
 
 /// Returns the edits that set a fact. `writer` knows the blocks that resource definitions read.
 pub fn write(
     resource: &Resource,
     wish: &FactEdit,
     sources: &SourceFiles,
-    writer: &terraform::TerraformWriter<'_>,
-) -> Result<Vec<Edit>, Declined> {
-    if sources.editable(resource.span) != Some(resource.span) {
-        return left_alone("a program generates this template: change the program");
+    writer: &TerraformWriter<'_>,
+) -> Result<Vec<Edit>> {
+    demand_source(resource, sources)?;
+    let mut declined = None;
+    for way in writer.properties(resource, wish)? {
+        match one_way(resource, &way, sources) {
+            Ok(edits) => return Ok(edits),
+            Err(why) => declined = declined.or(Some(why)),
+        }
     }
-    let places = writer.scalars(resource, wish)?;
-    places.into_iter().map(|(span, text)| edit(sources, span, &text)).collect()
+    Err(declined.unwrap_or_else(|| "there is no way to write it".into()))
 }
 
-fn left_alone<T>(why: &str) -> Result<T, Declined> {
-    Err(Declined::LeftAlone(why.to_owned()))
+/// Returns the edits that set several labels at once.
+pub fn label(
+    resource: &Resource,
+    labels: &[(Arc<str>, FactValue)],
+    sources: &SourceFiles,
+    writer: &TerraformWriter<'_>,
+) -> Result<Vec<Edit>> {
+    demand_source(resource, sources)?;
+    let mut declined = None;
+    for place in writer.label_places(resource)? {
+        match labels::write(resource, &place, labels, sources) {
+            Ok(edits) => return Ok(edits),
+            Err(why) => declined = declined.or(Some(why)),
+        }
+    }
+    Err(declined.unwrap_or_else(|| "there is no place for labels".into()))
 }
 
-fn edit(sources: &SourceFiles, span: Span, new: &str) -> Result<Edit, Declined> {
-    let text = sources.text(span.file);
-    let old = text.get(span.range()).unwrap_or_default();
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | '/' | ':');
-    let replacement = match old.chars().next() {
-        Some('"') => yaml::quoted(new),
-        Some('\'') => format!("'{}'", new.replace('\'', "''")),
-        Some(first) if plain(first) && !old.contains('\n') && new.chars().all(plain) => new.to_owned(),
-        _ => return left_alone("the value is not a plain value on one line"),
-    };
-    Ok(Edit { span, replacement })
+fn demand_source(resource: &Resource, sources: &SourceFiles) -> Result<()> {
+    match sources.editable(resource.span) == Some(resource.span) {
+        true => Ok(()),
+        false => Err("a program generates this template: change the program".into()),
+    }
+}
+
+/// Returns the edits of all changes of one way.
+fn one_way(resource: &Resource, way: &PropertyChanges, sources: &SourceFiles) -> Result<Vec<Edit>> {
+    let text = sources.text(way.block.file);
+    let path = sources.path(way.block.file);
+    let document = TemplateDocument::of(&resource.kind, &path, way.block, &text, sources.limits())?;
+    let target = TargetType::of(&resource.kind, &way.kind);
+    let mut pending = Pending::new(way.machine);
+    let mut added: Vec<(TargetProperty, usize)> = Vec::new();
+    for change in &way.changes {
+        match change {
+            PropertyChange::Replace { at, to } => pending.replace(&document, *at, to)?,
+            PropertyChange::Remove { at } => pending.remove(&document, *at)?,
+            PropertyChange::Add(missing) => {
+                let property = property_of(&target, resource, &missing.path)?;
+                let to = typed(&missing.to, &property.kind);
+                let existing = pending.add(&document, &property.steps, missing.inside, to)?;
+                added.push((property, existing));
+            }
+        }
+    }
+    demand_members(&target, &added)?;
+    pending.edits(&document)
+}
+
+/// Demands that new objects have all properties that they need. A property comes with the number of existing steps.
+fn demand_members(target: &TargetType, added: &[(TargetProperty, usize)]) -> Result<()> {
+    let all: Vec<TargetProperty> = added.iter().map(|(property, _)| property.clone()).collect();
+    for (property, existing) in added {
+        for length in existing + 1..property.steps.len() {
+            let Some(object) = property.steps.get(..length) else { continue };
+            if let (Some(name), Some(missing)) = (object.last(), target.missing_member(object, &all)) {
+                let missing = missing.steps.last().map_or("", |it| &it.name);
+                return Err(Declined::LeftAlone(format!("`{}` needs `{missing}`, too", name.name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the property that the language of a resource has for a path of definitions.
+fn property_of(target: &TargetType, resource: &Resource, path: &[String]) -> Result<TargetProperty> {
+    target.property(path).ok_or_else(|| {
+        Declined::LeftAlone(format!("gpulint knows no property of {} for `{}`", resource.kind, path.join(".")))
+    })
+}
+
+/// Returns a scalar in the type that the property has.
+fn typed(piece: &AddedPiece, kind: &str) -> AddedPiece {
+    match piece {
+        AddedPiece::Number(text) if kind == "string" => AddedPiece::Text(text.clone()),
+        AddedPiece::Text(text) if matches!(kind, "number" | "integer") && text.parse::<f64>().is_ok() => {
+            AddedPiece::Number(text.clone())
+        }
+        AddedPiece::Text(text) if kind == "bool" && matches!(text.as_str(), "true" | "false") => {
+            AddedPiece::Number(text.clone())
+        }
+        other => other.clone(),
+    }
 }

@@ -24,6 +24,7 @@ pub(in crate::terraform) enum Literal {
 pub(in crate::terraform) struct PlannedEdit<'a> {
     pub(in crate::terraform) spot: Spot<'a>,
     pub(in crate::terraform) to: Option<Literal>,
+    pub(in crate::terraform) path: RowPath,
 }
 
 impl fmt::Display for Literal {
@@ -55,6 +56,16 @@ impl<'a> Site<'a> {
         let speaks = |count: &&super::language::CountReading| !super::count::range(&self.scope, count).is_absent();
         let count = holds.clone().find(speaks);
         count.map_or_else(Vec::new, |count| self.ways_of(&count.min, WantedType::NUMBER, Some(value)))
+    }
+
+    /// Returns the paths of the labels that it can have, in order of preference.
+    pub(in crate::terraform) fn label_paths(&self) -> Vec<&'static RowPath> {
+        let own = |path: &&RowPath| matches!(path.start, Start::Part | Start::Block);
+        let paths = self.row.labels.0.iter().map(|at| match at {
+            LabelsAt::Map(path) => path,
+            LabelsAt::List(list) => &list.list,
+        });
+        paths.filter(own).collect()
     }
 
     /// Returns the label maps that it can have, in order of preference.
@@ -103,7 +114,7 @@ impl<'a> Site<'a> {
     }
 
     fn assignment(&self, path: &RowPath, to: Option<Literal>) -> PlannedEdit<'a> {
-        PlannedEdit { spot: self.spot(path), to }
+        PlannedEdit { spot: self.spot(path), to, path: path.clone() }
     }
 }
 

@@ -10,7 +10,7 @@ use super::links::{BlockIndex, Linked, follow_all};
 use super::load;
 use super::node::ValueNode;
 use super::scope::{RowScope, Truth};
-use crate::inventory::row_path::{RowPath, Start, StepName};
+use crate::inventory::row_path::{PathStep, RowPath, Start, StepName};
 use crate::terraform::code::modules::registry_name;
 
 /// The place of a resource, with the definition of its type.
@@ -49,6 +49,16 @@ impl<'a> Site<'a> {
 
     pub(in crate::terraform) fn block(&self) -> &'a EvaluatedBlock {
         self.scope.block
+    }
+
+    /// Returns the code of the part of the block that is the resource.
+    pub(in crate::terraform) fn part_extent(&self) -> Span {
+        self.scope.part.place()
+    }
+
+    /// Returns the steps from the block to the part that is the resource.
+    pub(in crate::terraform) fn part_steps(&self) -> &'static [PathStep] {
+        self.row.each.as_ref().map_or(&[], |each| &each.steps)
     }
 
     /// Returns the argument that sets the machine type, because related arguments are near it.

@@ -7,6 +7,7 @@ mod align;
 mod insert;
 mod literal;
 mod origin;
+pub(super) mod properties;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +19,6 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
-use super::address::base;
 use super::block::EvaluatedBlock;
 use super::code::library::ModuleLibrary;
 use super::code::module::ModuleTool;
@@ -49,26 +49,6 @@ type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
-/// Returns the places of one way, if each is a literal scalar on the resource itself.
-fn scalars_of(site: &Site<'_>, way: &[PlannedEdit<'_>]) -> Result<Vec<(Span, String)>> {
-    let place = |PlannedEdit { spot, to }: &PlannedEdit<'_>| match (spot, to) {
-        (Spot::There(ValueNode::Value(held)), Some(to)) => {
-            if held.value.sensitive {
-                return left_alone("the value is sensitive");
-            }
-            if !held.is_written_here() || !site.block().body.contains(held.value.span) {
-                return left_alone("the value is computed, or comes from a parameter");
-            }
-            Ok((held.value.span, to.to_string()))
-        }
-        (Spot::Linked(link), _) => left_alone(format!("its {link} sets it")),
-        (Spot::Unclear(why), _) => left_alone(why.clone()),
-        (_, None) => left_alone("gpulint removes nothing from templates"),
-        _ => left_alone("the field is not set, and gpulint adds nothing to templates"),
-    };
-    way.iter().map(place).collect()
-}
-
 fn left_alone<T>(why: impl Into<String>) -> Result<T> {
     Err(Declined::LeftAlone(why.into()))
 }
@@ -87,34 +67,6 @@ impl<'a> TerraformWriter<'a> {
             return left_alone("its block was not found");
         };
         self.in_site(&site, &index, resource, wish, 0)
-    }
-
-    /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
-    pub fn scalars(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<(Span, String)>> {
-        let is_near = |block: &&EvaluatedBlock| {
-            block.body.file == resource.body.file
-                && block.body.contains(resource.body)
-                && *block.address == *resource.declared.block
-        };
-        let index = self.index_of_all();
-        let block = index.instances(base(&resource.declared.block)).iter().copied().find(is_near);
-        let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
-            return left_alone("its text in the file was not found");
-        };
-        let ways = match (&wish.part, &wish.value) {
-            (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
-            (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            _ => return left_alone("gpulint writes no labels into templates"),
-        };
-        let mut declined = None;
-        for way in ways {
-            match scalars_of(&site, &way) {
-                Ok(places) => return Ok(places),
-                Err(why) => declined = declined.or(Some(why)),
-            }
-        }
-        let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
-        Err(declined.unwrap_or_else(none))
     }
 
     /// Returns the edits that set several labels at once.
@@ -249,7 +201,7 @@ impl<'a> TerraformWriter<'a> {
     /// Returns the edits for all places of one way to write a fact.
     fn way(&self, site: &Site<'a>, way: &[PlannedEdit<'a>]) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
-        for PlannedEdit { spot, to } in way {
+        for PlannedEdit { spot, to, .. } in way {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
                 (Spot::Linked(_), _) => return left_alone("it is in two blocks"),

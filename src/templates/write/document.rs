@@ -1,0 +1,256 @@
+//! Defines the resource of a document that is edited, and collects its changes.
+
+use std::borrow::Cow;
+
+use crate::inventory::Declined;
+use crate::languages::azure::{WrittenResource, without_comments, written_resource};
+use crate::languages::yaml::{self, AddedPiece, EditedFile, Node};
+use crate::source::{Edit, Limits, Span};
+
+use super::braces::{BraceFile, BraceSyntax};
+use super::places::{self, OuterNode};
+use super::target::TargetStep;
+
+type Result<T> = std::result::Result<T, Declined>;
+
+/// A resource as its document contains it.
+pub(super) struct TemplateDocument<'t> {
+    text: &'t str,
+    /// The mapping in which the paths of properties begin.
+    properties: Node,
+    /// The resource, or the whole document: it shows the indentation.
+    root: Node,
+    /// The syntax of a document with braces and its text without comments.
+    braces: Option<(BraceSyntax, Cow<'t, str>)>,
+    any_case: bool,
+}
+
+impl<'t> TemplateDocument<'t> {
+    /// Parses the document again and finds a resource of this type in it.
+    pub(super) fn of(kind: &str, path: &str, at: Span, text: &'t str, limits: Limits) -> Result<TemplateDocument<'t>> {
+        let missing = "its text in the file was not found";
+        if path.ends_with(".bicep") {
+            let WrittenResource { object, comments } = written_resource(at.file, text, at).ok_or(missing)?;
+            let braces = Some((BraceSyntax::Bicep, blanked(text, &comments)));
+            return Ok(TemplateDocument { text, root: object.clone(), properties: object, braces, any_case: true });
+        }
+        let is_cloudformation = kind.contains("::");
+        let is_azure = !kind.contains(':');
+        let plain = if is_azure { without_comments(at.file, text).0 } else { Cow::Borrowed(text) };
+        let stream = match is_cloudformation {
+            true => yaml::read_tagged(at.file, text, limits),
+            false => yaml::read_within(at.file, &plain, limits),
+        };
+        let root = stream.documents.into_iter().next().ok_or(missing)?.root;
+        let resource = places::resource(&root, at).ok_or(missing)?;
+        let properties = match (is_azure, is_cloudformation) {
+            (true, _) => Some(resource),
+            (false, true) => resource.get("Properties"),
+            (false, false) => resource.get("properties"),
+        };
+        let properties = properties.filter(|it| it.is_map()).ok_or("the resource has no properties")?.clone();
+        let is_json = plain.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let root = if is_json { resource.clone() } else { root };
+        let braces = is_json.then_some((BraceSyntax::Json, plain));
+        Ok(TemplateDocument { text, root, properties, braces, any_case: is_azure })
+    }
+
+    pub(super) fn properties(&self) -> &Node {
+        &self.properties
+    }
+
+    pub(super) fn is_any_case(&self) -> bool {
+        self.any_case
+    }
+
+    fn paper(&self) -> Paper<'_> {
+        match &self.braces {
+            Some((syntax, plain)) => Paper::Braces(BraceFile::new(*syntax, Cow::Borrowed(plain.as_ref()), &self.root)),
+            None => Paper::Lines(EditedFile::new(self.text, self.text, &self.root)),
+        }
+    }
+
+    /// Appends an item to a list.
+    pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Vec<Edit>> {
+        Ok(match self.paper() {
+            Paper::Braces(file) => file.append(list, item)?,
+            Paper::Lines(file) => vec![file.append(list, item)?],
+        })
+    }
+}
+
+/// Returns a text with blanks in place of comments.
+fn blanked<'t>(text: &'t str, comments: &[Span]) -> Cow<'t, str> {
+    if comments.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    for byte in comments.iter().filter_map(|it| bytes.get(it.range()).map(|_| it.range())).flatten().collect::<Vec<_>>()
+    {
+        if let Some(byte) = bytes.get_mut(byte).filter(|it| !matches!(**it, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
+    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// The writer of a document.
+enum Paper<'t> {
+    Braces(BraceFile<'t>),
+    Lines(EditedFile<'t>),
+}
+
+/// A mapping with its new members.
+struct MapAdditions<'n> {
+    map: &'n Node,
+    members: Vec<(String, AddedPiece)>,
+}
+
+/// The changes of one resource, before they become edits.
+pub(super) struct Pending<'n> {
+    /// Places that new members are next to, the best first.
+    near: Vec<Span>,
+    machine: Option<Span>,
+    replaced: Vec<(&'n Node, AddedPiece)>,
+    added: Vec<MapAdditions<'n>>,
+    /// Mappings with the places of removed entries.
+    removed: Vec<(&'n Node, Vec<usize>)>,
+    /// The ways to removed entries, the outermost member first.
+    removals: Vec<Vec<OuterNode<'n>>>,
+}
+
+impl<'n> Pending<'n> {
+    pub(super) fn new(machine: Option<Span>) -> Self {
+        let (near, replaced, added, removed, removals) = Default::default();
+        Pending { near, machine, replaced, added, removed, removals }
+    }
+
+    /// Replaces the scalar at a place.
+    pub(super) fn replace(&mut self, document: &'n TemplateDocument<'_>, at: Span, to: &AddedPiece) -> Result<()> {
+        self.replaced.push((places::scalar(&document.properties, at)?, to.clone()));
+        self.near.push(at);
+        Ok(())
+    }
+
+    /// Removes the property at a place.
+    pub(super) fn remove(&mut self, document: &'n TemplateDocument<'_>, at: Span) -> Result<()> {
+        self.removals.push(places::way_to(&document.properties, at)?);
+        Ok(())
+    }
+
+    /// Adds a property at the end of a path, with all mappings that are missing. Returns the number of existing steps.
+    pub(super) fn add(
+        &mut self,
+        document: &'n TemplateDocument<'_>,
+        steps: &[TargetStep],
+        inside: Span,
+        to: AddedPiece,
+    ) -> Result<usize> {
+        let found = places::follow(&document.properties, steps, inside, document.any_case)?;
+        let missing = steps.get(found.steps..).unwrap_or_default();
+        let Some((first, rest)) = missing.split_first().filter(|_| found.entry.is_none()) else {
+            return Err("the property is already set, to a value without effect".into());
+        };
+        if missing.iter().take(missing.len() - 1).any(|step| step.is_list) {
+            return Err(format!("`{}` needs an item with more properties", first.name).as_str().into());
+        }
+        let names: Vec<&str> = rest.iter().map(|step| step.name.as_str()).collect();
+        self.put(found.map, (first.name.clone(), to.below(&names)));
+        Ok(found.steps)
+    }
+
+    /// Adds a member to a mapping; a mapping of the same name gets its members.
+    pub(super) fn put(&mut self, map: &'n Node, member: (String, AddedPiece)) {
+        let known = self.added.iter().position(|it| it.map.span == map.span);
+        let known = known.unwrap_or_else(|| {
+            self.added.push(MapAdditions { map, members: Vec::new() });
+            self.added.len() - 1
+        });
+        if let Some(additions) = self.added.get_mut(known) {
+            merge(&mut additions.members, member);
+        }
+    }
+
+    /// Returns the edits of all changes.
+    pub(super) fn edits(mut self, document: &TemplateDocument<'_>) -> Result<Vec<Edit>> {
+        self.collect_removals()?;
+        self.near.extend(self.machine);
+        let paper = document.paper();
+        let mut edits = Vec::new();
+        for (node, new) in &self.replaced {
+            edits.push(match &paper {
+                Paper::Braces(file) => file.replace(node, new)?,
+                Paper::Lines(file) => file.replace(node, new)?,
+            });
+        }
+        for MapAdditions { map, members } in &self.added {
+            let gone = self.removed.iter().find(|(it, _)| it.span == map.span).map(|(_, gone)| gone.as_slice());
+            let after = self.neighbor(map, gone.unwrap_or_default());
+            if gone.is_some() && after.is_none_or(|at| at + 1 == map.entries().len()) {
+                return Err("it adds and removes properties at the same place".into());
+            }
+            match &paper {
+                Paper::Braces(file) => edits.extend(file.insert(map, after, members)?),
+                Paper::Lines(file) => {
+                    let after = after.or(map.entries().len().checked_sub(1)).and_then(|at| map.entries().get(at));
+                    edits.push(file.insert_after(map, after, members)?);
+                }
+            }
+        }
+        for (map, gone) in &self.removed {
+            match &paper {
+                Paper::Braces(file) => edits.extend(file.without_keys(map, gone)),
+                Paper::Lines(file) => edits.extend(file.without_keys(map, gone)?),
+            }
+        }
+        Ok(edits)
+    }
+
+    /// Returns the member of a mapping that new members are next to.
+    fn neighbor(&self, map: &Node, gone: &[usize]) -> Option<usize> {
+        let near = self.near.iter().filter_map(|near| {
+            map.entries().iter().position(|entry| entry.span().contains(*near) || near.contains(entry.span()))
+        });
+        near.into_iter().find(|at| !gone.contains(at))
+    }
+
+    /// Sorts removals by mapping. A mapping that would be empty is removed itself.
+    fn collect_removals(&mut self) -> Result<()> {
+        let mut open = std::mem::take(&mut self.removals);
+        while let Some(mut way) = open.pop() {
+            let Some(OuterNode::Entry(map, at)) = way.pop() else {
+                return Err("it is an item of a list".into());
+            };
+            let known = self.removed.iter().position(|(it, _)| it.span == map.span);
+            let known = known.unwrap_or_else(|| {
+                self.removed.push((map, Vec::new()));
+                self.removed.len() - 1
+            });
+            let Some((_, gone)) = self.removed.get_mut(known) else { continue };
+            if !gone.contains(&at) {
+                gone.push(at);
+            }
+            gone.sort_unstable();
+            if gone.len() == map.entries().len() {
+                self.removed.remove(known);
+                if self.replaced.iter().any(|(node, _)| map.span.contains(node.span)) {
+                    return Err("it changes a value that it removes".into());
+                }
+                open.push(way);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a member to others.
+fn merge(members: &mut Vec<(String, AddedPiece)>, (key, value): (String, AddedPiece)) {
+    let known = members.iter_mut().find(|(known, _)| *known == key);
+    match (known, value) {
+        (Some((_, AddedPiece::Map(inner))), AddedPiece::Map(more)) => {
+            more.into_iter().for_each(|member| merge(inner, member));
+        }
+        (Some((_, held)), value) => *held = value,
+        (None, value) => members.push((key, value)),
+    }
+}

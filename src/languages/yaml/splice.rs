@@ -198,7 +198,8 @@ impl<'t> EditedFile<'t> {
             return Err("a part of the mapping comes from an anchor");
         }
         if self.is_flow(map) {
-            let places = without_members(map, gone);
+            let members: Vec<Span> = map.entries().iter().map(NodeEntry::span).collect();
+            let places = without_members(&members, gone);
             let crosses = |edit: &Edit| self.text_of(edit.span).contains('#');
             return if places.iter().any(crosses) { Err("it has a comment on the same line") } else { Ok(places) };
         }
@@ -389,20 +390,19 @@ impl<'t> EditedFile<'t> {
 }
 
 /// Removes members between brackets with their commas, but not all members.
-pub(crate) fn without_members(map: &Node, gone: &[usize]) -> Vec<Edit> {
-    let entries = map.entries();
-    let start = |at: usize| entries.get(at).map(|it| it.key_span.start as usize);
-    let end = |at: usize| entries.get(at).map(|it| it.span().end as usize);
+pub(crate) fn without_members(members: &[Span], gone: &[usize]) -> Vec<Edit> {
+    let start = |at: usize| members.get(at).map(|it| (it.file, it.start as usize));
+    let end = |at: usize| members.get(at).map(|it| (it.file, it.end as usize));
     let mut edits = Vec::new();
     let mut at = 0;
-    while at < entries.len() {
-        let run = (at..entries.len()).take_while(|it| gone.contains(it)).count();
+    while at < members.len() {
+        let run = (at..members.len()).take_while(|it| gone.contains(it)).count();
         let place = match at.checked_sub(1) {
             Some(before) => end(before).zip(end(at + run.max(1) - 1)),
             None => start(at).zip(start(at + run)),
         };
-        if let (Some((start, end)), true) = (place, run > 0) {
-            edits.push(Edit { span: Span::new(map.span.file, start, end), replacement: String::new() });
+        if let (Some(((file, start), (_, end))), true) = (place, run > 0) {
+            edits.push(Edit { span: Span::new(file, start, end), replacement: String::new() });
         }
         at += run.max(1);
     }

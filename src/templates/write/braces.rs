@@ -165,32 +165,31 @@ impl<'t> BraceFile<'t> {
         }
     }
 
-    /// Removes members of an object, but not all of them.
-    pub(super) fn without_keys(&self, map: &Node, gone: &[usize]) -> Vec<Edit> {
-        let entries = map.entries();
+    /// Removes members of an object or a list, but not all of them.
+    pub(super) fn without(&self, members: &[Span], gone: &[usize]) -> Vec<Edit> {
         let is_alone = |at: &usize| {
-            let Some(entry) = entries.get(*at) else { return false };
-            let end = entry.span().end as usize;
-            let end = self.comma(end).unwrap_or(end);
-            self.alone(entry.key_span.start as usize).is_some() && self.is_blank(end, self.line_stop(end))
+            let Some(member) = members.get(*at) else { return false };
+            let end = self.comma(member.end as usize).unwrap_or(member.end as usize);
+            self.alone(member.start as usize).is_some() && self.is_blank(end, self.line_stop(end))
         };
         if !gone.iter().all(is_alone) {
-            return without_members(map, gone);
+            return without_members(members, gone);
         }
-        let cut =
-            |start: usize, end: usize| Edit { span: Span::new(map.span.file, start, end), replacement: String::new() };
+        let cut = |member: &Span, start: usize, end: usize| Edit {
+            span: Span::new(member.file, start, end),
+            replacement: String::new(),
+        };
         let mut edits = Vec::new();
-        for entry in gone.iter().filter_map(|at| entries.get(*at)) {
-            let stop = self.line_stop(entry.span().end as usize);
+        for member in gone.iter().filter_map(|at| members.get(*at)) {
+            let stop = self.line_stop(member.end as usize);
             let rest = self.text.get(stop..).unwrap_or_default();
-            let line = self.line_start(entry.key_span.start as usize);
-            edits.push(cut(line, stop + rest.find('\n').map_or(rest.len(), |at| at + 1)));
+            let end = stop + rest.find('\n').map_or(rest.len(), |at| at + 1);
+            edits.push(cut(member, self.line_start(member.start as usize), end));
         }
-        let last = (0..entries.len()).rev().find(|at| !gone.contains(at));
-        let is_last_gone = last.is_some_and(|last| last + 1 < entries.len());
-        if let Some(last) = last.and_then(|at| entries.get(at)).filter(|_| is_last_gone) {
-            let end = last.span().end as usize;
-            edits.extend(self.comma(end).map(|comma| cut(comma - 1, comma)));
+        // The last of the other members has no comma.
+        let last = (0..members.len()).rev().find(|at| !gone.contains(at)).filter(|last| last + 1 < members.len());
+        if let Some(last) = last.and_then(|at| members.get(at)) {
+            edits.extend(self.comma(last.end as usize).map(|comma| cut(last, comma - 1, comma)));
         }
         edits
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::inventory::Declined;
 use crate::languages::azure::{WrittenResource, without_comments, written_resource};
-use crate::languages::yaml::{self, AddedPiece, EditedFile, Node};
+use crate::languages::yaml::{self, AddedPiece, EditedFile, Node, NodeEntry};
 use crate::source::{Edit, Limits, Span};
 
 use super::braces::{BraceFile, BraceSyntax};
@@ -69,14 +69,6 @@ impl<'t> TemplateDocument<'t> {
             None => Paper::Lines(EditedFile::new(self.text, self.text, &self.root)),
         }
     }
-
-    /// Appends an item to a list.
-    pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Vec<Edit>> {
-        Ok(match self.paper() {
-            Paper::Braces(file) => file.append(list, item)?,
-            Paper::Lines(file) => vec![file.append(list, item)?],
-        })
-    }
 }
 
 /// Returns a text with blanks in place of comments.
@@ -113,7 +105,9 @@ pub(super) struct Pending<'n> {
     machine: Option<Span>,
     replaced: Vec<(&'n Node, AddedPiece)>,
     added: Vec<MapAdditions<'n>>,
-    /// Mappings with the places of removed entries.
+    /// Lists with new items.
+    appended: Vec<(&'n Node, AddedPiece)>,
+    /// Mappings and lists with the places of removed members.
     removed: Vec<(&'n Node, Vec<usize>)>,
     /// The ways to removed entries, the outermost member first.
     removals: Vec<Vec<OuterNode<'n>>>,
@@ -121,18 +115,24 @@ pub(super) struct Pending<'n> {
 
 impl<'n> Pending<'n> {
     pub(super) fn new(machine: Option<Span>) -> Self {
-        let (near, replaced, added, removed, removals) = Default::default();
-        Pending { near, machine, replaced, added, removed, removals }
+        let (near, replaced, added, appended, removed, removals) = Default::default();
+        Pending { near, machine, replaced, added, appended, removed, removals }
     }
 
     /// Replaces the scalar at a place.
     pub(super) fn replace(&mut self, document: &'n TemplateDocument<'_>, at: Span, to: &AddedPiece) -> Result<()> {
-        self.replaced.push((places::scalar(&document.properties, at)?, to.clone()));
+        self.replaced.push((places::node(&document.properties, at)?, to.clone()));
         self.near.push(at);
         Ok(())
     }
 
-    /// Removes the property at a place.
+    /// Adds an item to the list at a place.
+    pub(super) fn append(&mut self, document: &'n TemplateDocument<'_>, list: Span, item: &AddedPiece) -> Result<()> {
+        self.appended.push((places::node(&document.properties, list)?, item.clone()));
+        Ok(())
+    }
+
+    /// Removes the property or the item at a place.
     pub(super) fn remove(&mut self, document: &'n TemplateDocument<'_>, at: Span) -> Result<()> {
         self.removals.push(places::way_to(&document.properties, at)?);
         Ok(())
@@ -197,11 +197,14 @@ impl<'n> Pending<'n> {
                 }
             }
         }
-        for (map, gone) in &self.removed {
+        for (list, item) in &self.appended {
             match &paper {
-                Paper::Braces(file) => edits.extend(file.without_keys(map, gone)),
-                Paper::Lines(file) => edits.extend(file.without_keys(map, gone)?),
+                Paper::Braces(file) => edits.extend(file.append(list, item)?),
+                Paper::Lines(file) => edits.push(file.append(list, item)?),
             }
+        }
+        for (node, gone) in &self.removed {
+            edits.extend(without(&paper, node, gone)?);
         }
         Ok(edits)
     }
@@ -218,8 +221,9 @@ impl<'n> Pending<'n> {
     fn collect_removals(&mut self) -> Result<()> {
         let mut open = std::mem::take(&mut self.removals);
         while let Some(mut way) = open.pop() {
-            let Some(OuterNode::Entry(map, at)) = way.pop() else {
-                return Err("it is an item of a list".into());
+            let (map, at) = match way.pop() {
+                Some(OuterNode::Entry(map, at) | OuterNode::Item(map, at)) => (map, at),
+                None => return Err("nothing of the resource would be left".into()),
             };
             let known = self.removed.iter().position(|(it, _)| it.span == map.span);
             let known = known.unwrap_or_else(|| {
@@ -231,7 +235,7 @@ impl<'n> Pending<'n> {
                 gone.push(at);
             }
             gone.sort_unstable();
-            if gone.len() == map.entries().len() {
+            if gone.len() == map.inner().count() {
                 self.removed.remove(known);
                 if self.replaced.iter().any(|(node, _)| map.span.contains(node.span)) {
                     return Err("it changes a value that it removes".into());
@@ -241,6 +245,22 @@ impl<'n> Pending<'n> {
         }
         Ok(())
     }
+}
+
+/// Removes members of a mapping or a list, but not all of them.
+fn without(paper: &Paper<'_>, node: &Node, gone: &[usize]) -> Result<Vec<Edit>> {
+    Ok(match paper {
+        Paper::Braces(file) => {
+            let keys = node.entries().iter().map(NodeEntry::span);
+            let members: Vec<Span> = keys.chain(node.items().iter().map(|item| item.span)).collect();
+            file.without(&members, gone)
+        }
+        Paper::Lines(file) if node.is_map() => file.without_keys(node, gone)?,
+        Paper::Lines(file) => {
+            let each = gone.iter().map(|at| file.without_items(node, *at..at + 1));
+            each.collect::<std::result::Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+        }
+    })
 }
 
 /// Adds a member to others.

@@ -38,11 +38,9 @@ pub(super) fn write(
             pending.add(&document, &property.steps, place.inside, all)?;
         }
         Some(entry) if is_list && !entry.value.is_map() && entry.value.text().is_none() => {
-            let mut edits = Vec::new();
             for piece in &pieces {
-                edits.extend(document.append(&entry.value, piece)?);
+                pending.append(&document, entry.value.span, piece)?;
             }
-            return Ok(edits);
         }
         Some(entry) if !is_list && entry.value.is_map() => {
             places::demand_plain(&entry.value)?;

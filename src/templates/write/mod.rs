@@ -75,6 +75,7 @@ fn one_way(resource: &Resource, way: &PropertyChanges, sources: &SourceFiles) ->
     for change in &way.changes {
         match change {
             PropertyChange::Replace { at, to } => pending.replace(&document, *at, to)?,
+            PropertyChange::Append { list, item } => pending.append(&document, *list, item)?,
             PropertyChange::Remove { at } => pending.remove(&document, *at)?,
             PropertyChange::Add(missing) => {
                 let property = property_of(&target, resource, &missing.path)?;

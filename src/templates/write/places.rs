@@ -18,7 +18,7 @@ pub(super) struct FoundPlace<'n> {
 #[derive(Clone, Copy)]
 pub(super) enum OuterNode<'n> {
     Entry(&'n Node, usize),
-    Item,
+    Item(&'n Node, usize),
 }
 
 type Result<T> = std::result::Result<T, &'static str>;
@@ -110,10 +110,11 @@ pub(super) fn way_to(from: &Node, at: Span) -> Result<Vec<OuterNode<'_>>> {
                 node = &entry.value;
             }
             NodeData::List(items) => {
-                let Some(item) = items.iter().find(|item| item.span.contains(at)) else {
+                let Some(place) = items.iter().position(|item| item.span.contains(at)) else {
                     return Err("the value is computed");
                 };
-                way.push(OuterNode::Item);
+                way.push(OuterNode::Item(node, place));
+                let Some(item) = items.get(place) else { return Ok(way) };
                 if item.span == at {
                     return Ok(way);
                 }
@@ -124,8 +125,8 @@ pub(super) fn way_to(from: &Node, at: Span) -> Result<Vec<OuterNode<'_>>> {
     }
 }
 
-/// Returns the scalar at a place.
-pub(super) fn scalar(from: &Node, at: Span) -> Result<&Node> {
+/// Returns the value at a place.
+pub(super) fn node(from: &Node, at: Span) -> Result<&Node> {
     way_to(from, at)?;
     let mut node = from;
     while node.span != at {

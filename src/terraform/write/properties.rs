@@ -6,7 +6,7 @@ use crate::languages::yaml::AddedPiece;
 use crate::source::Span;
 use crate::terraform::address::base;
 use crate::terraform::block::EvaluatedBlock;
-use crate::terraform::rows::{Literal, PlannedEdit, Site, Spot, ValueNode};
+use crate::terraform::rows::{Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 
 use super::TerraformWriter;
 
@@ -31,7 +31,12 @@ pub(crate) enum PropertyChange {
         to: AddedPiece,
     },
     Add(MissingProperty),
-    /// Removes the property whose value or whose whole entry is at a place.
+    /// Adds an item to the list at a place.
+    Append {
+        list: Span,
+        item: AddedPiece,
+    },
+    /// Removes the property whose value or whose whole entry is at a place, or the item of a list.
     Remove {
         at: Span,
     },
@@ -129,32 +134,60 @@ fn kind_of(site: &Site<'_>) -> String {
 fn changes_of(site: &Site<'_>, way: &[PlannedEdit<'_>]) -> Result<Vec<PropertyChange>> {
     let mut changes = Vec::new();
     for PlannedEdit { spot, to, path } in way {
-        match (spot, to) {
-            (Spot::Linked(link), _) => return left_alone(format!("its {link} sets it")),
-            (Spot::Unclear(why), _) => return left_alone(why.clone()),
-            (Spot::Missing { .. }, None) => {}
-            (Spot::Missing { container, .. }, Some(to)) => {
-                let Some(path) = site.names_to(path) else { return left_alone("its place depends on another value") };
-                changes.push(PropertyChange::Add(MissingProperty { inside: container.place(), path, to: piece(to) }));
-            }
-            (Spot::There(ValueNode::Value(held)), to) => {
-                if held.value.sensitive {
-                    return left_alone("the value is sensitive");
-                }
-                let place = held.value.span;
-                if !held.is_written_here() || !site.block().body.contains(place) {
-                    return left_alone("the value is computed, or comes from a parameter");
-                }
-                changes.push(match to {
-                    Some(to) => PropertyChange::Replace { at: place, to: piece(to) },
-                    None => PropertyChange::Remove { at: place },
-                });
-            }
-            (Spot::There(ValueNode::Block(block)), None) => changes.push(PropertyChange::Remove { at: block.span }),
-            (Spot::There(_), _) => return left_alone("there is a block in place of a value"),
-        }
+        changes.extend(change_of(site, spot, to.as_ref().map(piece), path.as_ref())?);
     }
     Ok(changes)
+}
+
+fn change_of(
+    site: &Site<'_>,
+    spot: &Spot<'_>,
+    to: Option<AddedPiece>,
+    path: Option<&RowPath>,
+) -> Result<Option<PropertyChange>> {
+    Ok(Some(match (spot, to) {
+        (Spot::Linked(link), _) => return left_alone(format!("its {link} sets it")),
+        (Spot::Unclear(why), _) => return left_alone(why.clone()),
+        (Spot::Missing { .. }, None) | (Spot::Element { at: None, .. }, None) => return Ok(None),
+        (Spot::Missing { container, .. }, Some(to)) => missing(site, container, path, to)?,
+        (Spot::Element { at: Some(_), .. }, Some(_)) => return Ok(None),
+        (Spot::Element { at: Some(at), .. }, None) if site.block().body.contains(*at) => {
+            PropertyChange::Remove { at: *at }
+        }
+        (Spot::Element { list, .. }, Some(item)) => match &**list {
+            Spot::Missing { container, .. } => missing(site, container, path, AddedPiece::List(vec![item]))?,
+            Spot::There(ValueNode::Value(held)) => PropertyChange::Append { list: own_place(site, held)?, item },
+            _ => return left_alone("there is no list to write it into"),
+        },
+        (Spot::Element { .. }, None) => return left_alone("the value is computed, or comes from a parameter"),
+        (Spot::There(ValueNode::Value(held)), Some(to)) => PropertyChange::Replace { at: own_place(site, held)?, to },
+        (Spot::There(ValueNode::Value(held)), None) => PropertyChange::Remove { at: own_place(site, held)? },
+        (Spot::There(ValueNode::Block(block)), None) => PropertyChange::Remove { at: block.span },
+        (Spot::There(_), _) => return left_alone("there is a block in place of a value"),
+    }))
+}
+
+fn missing(
+    site: &Site<'_>,
+    container: &ValueNode<'_>,
+    path: Option<&RowPath>,
+    to: AddedPiece,
+) -> Result<PropertyChange> {
+    match path.and_then(|path| site.names_to(path)) {
+        Some(path) => Ok(PropertyChange::Add(MissingProperty { inside: container.place(), path, to })),
+        None => left_alone("its place depends on another value"),
+    }
+}
+
+/// Returns the place of a value, if the resource itself contains it.
+fn own_place(site: &Site<'_>, held: &PlacedValue) -> Result<Span> {
+    if held.value.sensitive {
+        return left_alone("the value is sensitive");
+    }
+    match held.is_written_here() && site.block().body.contains(held.value.span) {
+        true => Ok(held.value.span),
+        false => left_alone("the value is computed, or comes from a parameter"),
+    }
 }
 
 fn piece(literal: &Literal) -> AddedPiece {

@@ -1,5 +1,7 @@
 //! Converts the object of a resource in Bicep to a tree of keys and values, so that it can be edited.
 
+use std::sync::Arc;
+
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::{FileId, Span};
 
@@ -9,6 +11,8 @@ use super::syntax::{AzureExpr, AzureKind};
 
 /// The object of a resource in a Bicep file.
 pub(crate) struct WrittenResource {
+    /// The type of the resource.
+    pub(crate) kind: Arc<str>,
     pub(crate) object: Node,
     /// The places of the comments in the file.
     pub(crate) comments: Vec<Span>,
@@ -20,7 +24,8 @@ pub(crate) fn written_resource(file: FileId, text: &str, at: Span) -> Option<Wri
     let mut open: Vec<&DeclaredResource> = parsed.template.resources.iter().map(AsRef::as_ref).collect();
     while let Some(declared) = open.pop() {
         if declared.span == at {
-            return Some(WrittenResource { object: tree(&declared.body), comments: parsed.comments });
+            let kind = declared.kind.clone();
+            return Some(WrittenResource { kind, object: tree(&declared.body), comments: parsed.comments });
         }
         open.extend(declared.inner.iter().map(AsRef::as_ref));
     }

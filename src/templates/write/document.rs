@@ -15,6 +15,8 @@ type Result<T> = std::result::Result<T, Declined>;
 
 /// A resource as its document contains it.
 pub(super) struct TemplateDocument<'t> {
+    /// The type of the resource in its language.
+    pub(super) kind: String,
     text: &'t str,
     /// The mapping in which the paths of properties begin.
     properties: Node,
@@ -26,13 +28,14 @@ pub(super) struct TemplateDocument<'t> {
 }
 
 impl<'t> TemplateDocument<'t> {
-    /// Parses the document again and finds a resource of this type in it.
+    /// Parses the document again and finds a resource in it. The type shows the language.
     pub(super) fn of(kind: &str, path: &str, at: Span, text: &'t str, limits: Limits) -> Result<TemplateDocument<'t>> {
         let missing = "its text in the file was not found";
         if path.ends_with(".bicep") {
-            let WrittenResource { object, comments } = written_resource(at.file, text, at).ok_or(missing)?;
+            let WrittenResource { kind, object, comments } = written_resource(at.file, text, at).ok_or(missing)?;
             let braces = Some((BraceSyntax::Bicep, blanked(text, &comments)));
-            return Ok(TemplateDocument { text, root: object.clone(), properties: object, braces, any_case: true });
+            let kind = kind.to_string();
+            return Ok(TemplateDocument { kind, text, root: object.clone(), properties: object, braces, any_case: true });
         }
         let is_cloudformation = kind.contains("::");
         let is_azure = !kind.contains(':');
@@ -49,10 +52,14 @@ impl<'t> TemplateDocument<'t> {
             (false, false) => resource.get("properties"),
         };
         let properties = properties.filter(|it| it.is_map()).ok_or("the resource has no properties")?.clone();
+        let own = if is_cloudformation { resource.text_at("Type") } else { resource.text_at("type") };
+        // A nested resource of Azure names only the end of its type.
+        let is_whole = |own: &str| !is_azure || own.split('/').next().is_some_and(|provider| provider.contains('.'));
+        let kind = own.filter(|own| is_whole(own)).map_or_else(|| kind.to_owned(), |own| own.to_string());
         let is_json = plain.trim_start_matches('\u{feff}').trim_start().starts_with('{');
         let root = if is_json { resource.clone() } else { root };
         let braces = is_json.then_some((BraceSyntax::Json, plain));
-        Ok(TemplateDocument { text, root, properties, braces, any_case: is_azure })
+        Ok(TemplateDocument { kind, text, root, properties, braces, any_case: is_azure })
     }
 
     pub(super) fn properties(&self) -> &Node {

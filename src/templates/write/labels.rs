@@ -22,8 +22,8 @@ pub(super) fn write(
     let text = sources.text(place.block.file);
     let path = sources.path(place.block.file);
     let document = TemplateDocument::of(&resource.kind, &path, place.block, &text, sources.limits())?;
-    let target = TargetType::of(&resource.kind, &place.kind);
-    let property = property_of(&target, resource, &place.path)?;
+    let target = TargetType::of(&document.kind, &place.kind);
+    let property = property_of(&target, &document.kind, &place.path)?;
     let is_list = property.steps.last().is_some_and(|step| step.is_list);
     let pieces: Vec<AddedPiece> = match is_list {
         true => items(&target, &property, labels)?,

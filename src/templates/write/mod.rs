@@ -66,10 +66,13 @@ fn demand_source(resource: &Resource, sources: &SourceFiles) -> Result<()> {
 
 /// Returns the edits of all changes of one way.
 fn one_way(resource: &Resource, way: &PropertyChanges, sources: &SourceFiles) -> Result<Vec<Edit>> {
+    if sources.editable(way.block) != Some(way.block) {
+        return Err("a program generates this template: change the program".into());
+    }
     let text = sources.text(way.block.file);
     let path = sources.path(way.block.file);
     let document = TemplateDocument::of(&resource.kind, &path, way.block, &text, sources.limits())?;
-    let target = TargetType::of(&resource.kind, &way.kind);
+    let target = TargetType::of(&document.kind, &way.kind);
     let mut pending = Pending::new(way.machine);
     let mut added: Vec<(TargetProperty, usize)> = Vec::new();
     for change in &way.changes {
@@ -78,7 +81,7 @@ fn one_way(resource: &Resource, way: &PropertyChanges, sources: &SourceFiles) ->
             PropertyChange::Append { list, item } => pending.append(&document, *list, item)?,
             PropertyChange::Remove { at } => pending.remove(&document, *at)?,
             PropertyChange::Add(missing) => {
-                let property = property_of(&target, resource, &missing.path)?;
+                let property = property_of(&target, &document.kind, &missing.path)?;
                 let to = typed(&missing.to, &property.kind);
                 let existing = pending.add(&document, &property.steps, missing.inside, to)?;
                 added.push((property, existing));
@@ -105,9 +108,9 @@ fn demand_members(target: &TargetType, added: &[(TargetProperty, usize)]) -> Res
 }
 
 /// Returns the property that the language of a resource has for a path of definitions.
-fn property_of(target: &TargetType, resource: &Resource, path: &[String]) -> Result<TargetProperty> {
+fn property_of(target: &TargetType, kind: &str, path: &[String]) -> Result<TargetProperty> {
     target.property(path).ok_or_else(|| {
-        Declined::LeftAlone(format!("gpulint knows no property of {} for `{}`", resource.kind, path.join(".")))
+        Declined::LeftAlone(format!("gpulint knows no property of {kind} for `{}`", path.join(".")))
     })
 }
 

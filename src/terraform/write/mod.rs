@@ -10,7 +10,7 @@ mod origin;
 pub(super) mod properties;
 mod remove;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub struct TerraformWriter<'a> {
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
-    /// The links between all blocks, for languages without roots.
-    all: OnceCell<Rc<BlockIndex<'a>>>,
+    /// The links between the blocks of each document of a language without roots, by its first block.
+    documents: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
 }
 
 /// The maximum number of blocks that a link leads through.
@@ -57,8 +57,8 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 impl<'a> TerraformWriter<'a> {
     pub fn new(sources: &'a SourceFiles, blocks: &'a [EvaluatedBlock], roots: &'a [RootOverview]) -> Self {
         let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu);
-        let (by_address, indices, all) = Default::default();
-        TerraformWriter { sources, blocks, roots, library, by_address, indices, all }
+        let (by_address, indices, documents) = Default::default();
+        TerraformWriter { sources, blocks, roots, library, by_address, indices, documents }
     }
 
     /// Returns the edits that set the requested fact; empty if the configuration already sets it.
@@ -185,10 +185,6 @@ impl<'a> TerraformWriter<'a> {
             Rc::new(map)
         };
         self.by_address.borrow_mut().get_or_insert_with(make).clone()
-    }
-
-    fn index_of_all(&self) -> Rc<BlockIndex<'a>> {
-        self.all.get_or_init(|| Rc::new(BlockIndex::new(self.blocks, &[]))).clone()
     }
 
     fn index(&self, root: usize) -> Rc<BlockIndex<'a>> {

@@ -1,17 +1,20 @@
 //! Finds the properties to change for languages whose resources become blocks, such as cloud templates.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use crate::inventory::row_path::{RowPath, Start, StepName};
 use crate::inventory::{Declined, FactEdit, Part, Resource};
 use crate::languages::yaml::AddedPiece;
 use crate::source::Span;
 use crate::terraform::address::base;
 use crate::terraform::block::EvaluatedBlock;
-use crate::terraform::rows::{Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
+use crate::terraform::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 
-use super::TerraformWriter;
+use super::{LONGEST_WAY, TerraformWriter};
 
 /// The changes of one resource that belong together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PropertyChanges {
     /// The type in definitions.
     pub kind: String,
@@ -23,7 +26,7 @@ pub(crate) struct PropertyChanges {
 }
 
 /// One change of a property. Names are those of resource definitions.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum PropertyChange {
     /// Replaces the scalar at a place.
     Replace {
@@ -43,7 +46,7 @@ pub(crate) enum PropertyChange {
 }
 
 /// A property that is not set, with its value.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct MissingProperty {
     /// The innermost block, list item or map that exists.
     pub inside: Span,
@@ -53,7 +56,7 @@ pub(crate) struct MissingProperty {
 }
 
 /// A place for labels: a map, or a list of keys and values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LabelPlace {
     /// The type in definitions.
     pub kind: String,
@@ -74,27 +77,65 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 impl<'a> TerraformWriter<'a> {
     /// Returns the changes of properties that set a fact of a resource in another language: the best way first.
     pub(crate) fn properties(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<PropertyChanges>> {
-        let site = self.documented(resource)?;
+        let (site, index) = self.documented(resource)?;
+        let ways = self.ways_in(&site, &index, wish, 0)?;
+        let all: Vec<PropertyChanges> = ways.iter().filter_map(|way| way.as_ref().ok()).cloned().collect();
+        if all.is_empty() {
+            let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
+            return Err(ways.into_iter().find_map(std::result::Result::err).unwrap_or_else(none));
+        }
+        Ok(all)
+    }
+
+    /// Returns each way to set a fact of a block, or the reason why it is none.
+    fn ways_in(
+        &self,
+        site: &Site<'a>,
+        index: &Rc<BlockIndex<'a>>,
+        wish: &FactEdit,
+        depth: usize,
+    ) -> Result<Vec<Result<PropertyChanges>>> {
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
             _ => return left_alone("gpulint removes no labels"),
         };
-        let mut declined = None;
         let mut all = Vec::new();
         for way in ways {
-            match changes_of(&site, &way) {
-                Ok(changes) => all.push(changes_in(&site, changes)),
-                Err(why) => declined = declined.or(Some(why)),
+            match way.as_slice() {
+                [PlannedEdit { spot: Spot::Linked(link), .. }] => match self.linked_site(site, index, link, depth) {
+                    Ok(inner) => all.extend(self.ways_in(&inner, index, wish, depth + 1)?),
+                    Err(why) => all.push(Err(why)),
+                },
+                way => all.push(changes_of(site, way).map(|changes| changes_in(site, changes))),
             }
         }
-        let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
-        if all.is_empty() { Err(declined.unwrap_or_else(none)) } else { Ok(all) }
+        Ok(all)
+    }
+
+    /// Returns the block that a link leads to, if no other block uses it.
+    fn linked_site(
+        &self,
+        site: &Site<'a>,
+        index: &Rc<BlockIndex<'a>>,
+        link: &str,
+        depth: usize,
+    ) -> Result<Site<'a>> {
+        let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
+            return left_alone(format!("its {link} is not a single resource of this file"));
+        };
+        match index.users(&block.address) {
+            0 | 1 => match Site::whole(block, index) {
+                Some(inner) => Ok(inner),
+                None => left_alone(format!("{} is unknown", block.address)),
+            },
+            users => left_alone(format!("{users} resources use {}", block.address)),
+        }
     }
 
     /// Returns the places where a resource can have labels, the best first.
     pub(crate) fn label_places(&self, resource: &Resource) -> Result<Vec<LabelPlace>> {
-        let site = self.documented(resource)?;
+        let (site, _) = self.documented(resource)?;
         let places = site.label_paths().into_iter().filter_map(|path| {
             let (inside, path) = (site.start(path)?, site.names_to(path)?);
             Some(LabelPlace { kind: kind_of(&site), block: site.block().body, inside, path })
@@ -106,19 +147,36 @@ impl<'a> TerraformWriter<'a> {
         Ok(places)
     }
 
-    /// Returns the block of a resource in a document.
-    fn documented(&self, resource: &Resource) -> Result<Site<'a>> {
-        let is_near = |block: &&EvaluatedBlock| {
-            block.body.file == resource.body.file
-                && block.body.contains(resource.body)
-                && *block.address == *resource.declared.block
+    /// Returns the block of a resource in a document, with the links between the blocks of the document.
+    fn documented(&self, resource: &Resource) -> Result<(Site<'a>, Rc<BlockIndex<'a>>)> {
+        let is_near = |block: &EvaluatedBlock| {
+            block.body.file == resource.body.file && block.body.contains(resource.body)
         };
-        let index = self.index_of_all();
-        let block = index.instances(base(&resource.declared.block)).iter().copied().find(is_near);
-        match block.and_then(|block| Site::of(block, resource, &index)) {
-            Some(site) => Ok(site),
+        let by_address = self.by_address();
+        let places = by_address.get(base(&resource.declared.block)).into_iter().flatten();
+        let place = places.copied().find(|at| self.blocks.get(*at).is_some_and(is_near));
+        let found = place.and_then(|at| {
+            let index = self.index_around(at);
+            Some((Site::of(self.blocks.get(at)?, resource, &index)?, index))
+        });
+        match found {
+            Some(found) => Ok(found),
             None => left_alone("its text in the file was not found"),
         }
+    }
+
+    /// Returns the links between the blocks of one deployment of a document, which are next to each other. Documents
+    /// use the same names, so a block of another document is no target.
+    fn index_around(&self, at: usize) -> Rc<BlockIndex<'a>> {
+        let file = self.blocks.get(at).map(|block| block.body.file);
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut is_one = |block: &&'a EvaluatedBlock| Some(block.body.file) == file && seen.insert(&block.address);
+        let (before, after) = self.blocks.split_at(at.min(self.blocks.len()));
+        let after = after.iter().take_while(&mut is_one).count();
+        let before = before.iter().rev().take_while(&mut is_one).count();
+        let range = at - before..at + after;
+        let make = || Rc::new(BlockIndex::new(self.blocks.get(range.clone()).unwrap_or_default(), &[]));
+        self.documents.borrow_mut().entry(range.start).or_insert_with(make).clone()
     }
 }
 

@@ -51,7 +51,24 @@ impl<'a> Site<'a> {
         let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
         let speaks = |count: &&super::language::CountReading| !super::count::range(&self.scope, count).is_absent();
         let count = holds.clone().find(speaks);
-        self.ways_with_tables("floor", count.map(|count| &count.min), WantedType::NUMBER, Some(value))
+        let machines = count.map_or(1.0, |count| self.machines_per_unit(count));
+        // Zero is zero in any unit.
+        let written = match value.as_number() {
+            Some(number) if machines != 1.0 && number != 0.0 => FactValue::Number(number / machines),
+            _ => value.clone(),
+        };
+        if written.as_number().is_some_and(|number| number.fract() != 0.0) {
+            return vec![vec![unclear(format!("its minimum counts {machines} machines at a time"))]];
+        }
+        self.ways_with_tables("floor", count.map(|count| &count.min), WantedType::NUMBER, Some(&written))
+    }
+
+    /// Returns how many machines one unit of the minimum is, for example if it applies to each zone.
+    fn machines_per_unit(&self, count: &super::language::CountReading) -> f64 {
+        let range = super::count::range(&self.scope, count);
+        let floor = range.value().map(|range| range.floor);
+        let number = self.scope.fact(&count.min, WantedType::NUMBER).value().and_then(|it| it.as_number());
+        floor.zip(number).map_or(1.0, |(floor, number)| if number > 0.0 && floor > 0.0 { floor / number } else { 1.0 })
     }
 
     /// Returns the ways of the places that are read, changed by the tables `refuses` and `write` of the definition.
@@ -81,14 +98,14 @@ impl<'a> Site<'a> {
             }
             return ways;
         };
-        let links = read().into_iter().filter(|way| is_linked(way));
-        let is_set_by_link = spec
-            .and_then(|spec| spec.0.iter().find(|it| self.alternative_gives(it, wanted)))
-            .and_then(|it| it.at.as_ref())
-            .is_some_and(|path| matches!(path.start, Start::Link(_)));
+        let speaking = spec.and_then(|spec| spec.0.iter().find(|it| self.alternative_gives(it, wanted)));
+        if let Some(path @ RowPath { start: Start::Link(_), .. }) = speaking.and_then(|it| it.at.as_ref()) {
+            // The definition of the linked block decides.
+            return vec![vec![self.assignment(path, None)]];
+        }
         let own = self.planned(all);
-        let own = (!own.is_empty() && !is_set_by_link).then_some(own);
-        own.into_iter().chain(links).collect()
+        let links = read().into_iter().filter(|way| is_linked(way));
+        (!own.is_empty()).then_some(own).into_iter().chain(links).collect()
     }
 
     /// Returns the changes of a table that are necessary.

@@ -35,7 +35,14 @@ impl<'t> TemplateDocument<'t> {
             let WrittenResource { kind, object, comments } = written_resource(at.file, text, at).ok_or(missing)?;
             let braces = Some((BraceSyntax::Bicep, blanked(text, &comments)));
             let kind = kind.to_string();
-            return Ok(TemplateDocument { kind, text, root: object.clone(), properties: object, braces, any_case: true });
+            return Ok(TemplateDocument {
+                kind,
+                text,
+                root: object.clone(),
+                properties: object,
+                braces,
+                any_case: true,
+            });
         }
         let is_cloudformation = kind.contains("::");
         let is_azure = !kind.contains(':');

@@ -109,9 +109,9 @@ fn demand_members(target: &TargetType, added: &[(TargetProperty, usize)]) -> Res
 
 /// Returns the property that the language of a resource has for a path of definitions.
 fn property_of(target: &TargetType, kind: &str, path: &[String]) -> Result<TargetProperty> {
-    target.property(path).ok_or_else(|| {
-        Declined::LeftAlone(format!("gpulint knows no property of {kind} for `{}`", path.join(".")))
-    })
+    target
+        .property(path)
+        .ok_or_else(|| Declined::LeftAlone(format!("gpulint knows no property of {kind} for `{}`", path.join("."))))
 }
 
 /// Returns a scalar in the type that the property has.

@@ -114,13 +114,7 @@ impl<'a> TerraformWriter<'a> {
     }
 
     /// Returns the block that a link leads to, if no other block uses it.
-    fn linked_site(
-        &self,
-        site: &Site<'a>,
-        index: &Rc<BlockIndex<'a>>,
-        link: &str,
-        depth: usize,
-    ) -> Result<Site<'a>> {
+    fn linked_site(&self, site: &Site<'a>, index: &Rc<BlockIndex<'a>>, link: &str, depth: usize) -> Result<Site<'a>> {
         let Some(block) = site.linked(link).filter(|_| depth < LONGEST_WAY) else {
             return left_alone(format!("its {link} is not a single resource of this file"));
         };
@@ -149,9 +143,8 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the block of a resource in a document, with the links between the blocks of the document.
     fn documented(&self, resource: &Resource) -> Result<(Site<'a>, Rc<BlockIndex<'a>>)> {
-        let is_near = |block: &EvaluatedBlock| {
-            block.body.file == resource.body.file && block.body.contains(resource.body)
-        };
+        let is_near =
+            |block: &EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
         let by_address = self.by_address();
         let places = by_address.get(base(&resource.declared.block)).into_iter().flatten();
         let place = places.copied().find(|at| self.blocks.get(*at).is_some_and(is_near));

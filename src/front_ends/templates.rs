@@ -41,7 +41,7 @@ impl FrontEnd for CloudTemplates {
     }
 
     fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
-        templates::write(resource, wish, writers.sources, &writers.terraform)
+        templates::write(resource, wish, writers.sources, &writers.templates, &writers.terraform)
     }
 
     fn label(
@@ -50,7 +50,7 @@ impl FrontEnd for CloudTemplates {
         resource: &Resource,
         labels: &[(Arc<str>, FactValue)],
     ) -> Result<Vec<Edit>, Declined> {
-        templates::label(resource, labels, writers.sources, &writers.terraform)
+        templates::label(resource, labels, writers.sources, &writers.templates, &writers.terraform)
     }
 }
 

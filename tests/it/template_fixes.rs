@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gpulint::inventory::{Declined, FactEdit, FactValue, Key, Part, Reader, Resource, claim};
 use gpulint::source::{Edit, MemoryTree, SourceFiles};
-use gpulint::templates::{self, TemplateOptions, TemplateReading};
+use gpulint::templates::{self, EditedTemplates, TemplateOptions, TemplateReading};
 use gpulint::{fix, terraform};
 
 use crate::fences;
@@ -109,8 +109,10 @@ fn written(
     writer: &terraform::TerraformWriter<'_>,
 ) -> Result<Vec<Edit>, Declined> {
     match (&wish.part, &wish.value) {
-        (Part::Label(key), Some(value)) => templates::label(resource, &[(key.clone(), value.clone())], sources, writer),
-        _ => templates::write(resource, wish, sources, writer),
+        (Part::Label(key), Some(value)) => {
+            templates::label(resource, &[(key.clone(), value.clone())], sources, &EditedTemplates::default(), writer)
+        }
+        _ => templates::write(resource, wish, sources, &EditedTemplates::default(), writer),
     }
 }
 

@@ -32,4 +32,4 @@ pub(crate) use deployment::AzureDeployment;
 pub(crate) use json::without_comments;
 pub(crate) use model::AzureTemplate;
 pub(crate) use parameters::{GivenByFile, given_by_bicep, given_by_json};
-pub(crate) use written::{WrittenResource, written_resource};
+pub(crate) use written::written_resources;

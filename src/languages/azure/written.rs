@@ -1,5 +1,6 @@
-//! Converts the object of a resource in Bicep to a tree of keys and values, so that it can be edited.
+//! Converts the objects of resources in Bicep to trees of keys and values, so that they can be edited.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::languages::yaml::{Node, NodeEntry};
@@ -9,27 +10,24 @@ use super::bicep;
 use super::model::DeclaredResource;
 use super::syntax::{AzureExpr, AzureKind};
 
-/// The object of a resource in a Bicep file.
-pub(crate) struct WrittenResource {
-    /// The type of the resource.
-    pub(crate) kind: Arc<str>,
-    pub(crate) object: Node,
+/// The resources of a Bicep file as written.
+pub(crate) struct WrittenResources {
+    /// The type and the object of each resource, by its place.
+    pub(crate) by_place: HashMap<Span, (Arc<str>, Node)>,
     /// The places of the comments in the file.
     pub(crate) comments: Vec<Span>,
 }
 
-/// Returns the object of the Bicep resource at a place. Functions and conditions are scalars without content.
-pub(crate) fn written_resource(file: FileId, text: &str, at: Span) -> Option<WrittenResource> {
+/// Returns the objects of all resources. Functions and conditions are scalars without content.
+pub(crate) fn written_resources(file: FileId, text: &str) -> WrittenResources {
     let parsed = bicep::read(file, text);
+    let mut by_place = HashMap::new();
     let mut open: Vec<&DeclaredResource> = parsed.template.resources.iter().map(AsRef::as_ref).collect();
     while let Some(declared) = open.pop() {
-        if declared.span == at {
-            let kind = declared.kind.clone();
-            return Some(WrittenResource { kind, object: tree(&declared.body), comments: parsed.comments });
-        }
+        by_place.insert(declared.span, (declared.kind.clone(), tree(&declared.body)));
         open.extend(declared.inner.iter().map(AsRef::as_ref));
     }
-    None
+    WrittenResources { by_place, comments: parsed.comments }
 }
 
 fn tree(expr: &AzureExpr) -> Node {

@@ -1,7 +1,5 @@
 //! Edits documents whose objects have braces: JSON and Bicep. Comments, indentation and line breaks stay.
 
-use std::borrow::Cow;
-
 use crate::languages::yaml::{AddedPiece, Node, without_members};
 use crate::source::{Edit, Span};
 
@@ -18,7 +16,7 @@ pub(super) enum BraceSyntax {
 pub(super) struct BraceFile<'t> {
     syntax: BraceSyntax,
     /// The text with blanks in place of comments.
-    text: Cow<'t, str>,
+    text: &'t str,
     line_end: &'static str,
     /// The indentation of a nested object.
     step: String,
@@ -28,7 +26,7 @@ type Result<T> = std::result::Result<T, &'static str>;
 
 impl<'t> BraceFile<'t> {
     /// `text` contains no comments. `resource` shows the indentation of the author.
-    pub(super) fn new(syntax: BraceSyntax, text: Cow<'t, str>, resource: &Node) -> BraceFile<'t> {
+    pub(super) fn new(syntax: BraceSyntax, text: &'t str, resource: &Node) -> BraceFile<'t> {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut file = BraceFile { syntax, text, line_end, step: String::new() };
         file.step = file.habit(resource).unwrap_or_else(|| "  ".to_owned());

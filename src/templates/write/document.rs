@@ -1,60 +1,47 @@
 //! Defines the resource of a document that is edited, and collects its changes.
 
-use std::borrow::Cow;
+use std::rc::Rc;
 
 use crate::inventory::Declined;
-use crate::languages::azure::{WrittenResource, without_comments, written_resource};
-use crate::languages::yaml::{self, AddedPiece, EditedFile, Node, NodeEntry};
-use crate::source::{Edit, Limits, Span};
+use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeEntry};
+use crate::source::{Edit, Span};
 
-use super::braces::{BraceFile, BraceSyntax};
+use super::braces::BraceFile;
+use super::files::{DocumentContent, ParsedDocument, is_of_azure, is_of_cloudformation};
 use super::places::{self, OuterNode};
 use super::target::TargetStep;
 
 type Result<T> = std::result::Result<T, Declined>;
 
 /// A resource as its document contains it.
-pub(super) struct TemplateDocument<'t> {
+pub(super) struct TemplateDocument {
     /// The type of the resource in its language.
     pub(super) kind: String,
-    text: &'t str,
+    file: Rc<ParsedDocument>,
     /// The mapping in which the paths of properties begin.
     properties: Node,
     /// The resource, or the whole document: it shows the indentation.
     root: Node,
-    /// The syntax of a document with braces and its text without comments.
-    braces: Option<(BraceSyntax, Cow<'t, str>)>,
     any_case: bool,
 }
 
-impl<'t> TemplateDocument<'t> {
-    /// Parses the document again and finds a resource in it. The type shows the language.
-    pub(super) fn of(kind: &str, path: &str, at: Span, text: &'t str, limits: Limits) -> Result<TemplateDocument<'t>> {
+impl TemplateDocument {
+    /// Finds a resource in its document. The type of another resource of the document shows the language.
+    pub(super) fn of(kind: &str, at: Span, file: Rc<ParsedDocument>) -> Result<TemplateDocument> {
         let missing = "its text in the file was not found";
-        if path.ends_with(".bicep") {
-            let WrittenResource { kind, object, comments } = written_resource(at.file, text, at).ok_or(missing)?;
-            let braces = Some((BraceSyntax::Bicep, blanked(text, &comments)));
-            let kind = kind.to_string();
-            return Ok(TemplateDocument {
-                kind,
-                text,
-                root: object.clone(),
-                properties: object,
-                braces,
-                any_case: true,
-            });
-        }
-        let is_cloudformation = kind.contains("::");
-        let is_azure = !kind.contains(':');
-        let plain = if is_azure { without_comments(at.file, text).0 } else { Cow::Borrowed(text) };
-        let stream = match is_cloudformation {
-            true => yaml::read_tagged(at.file, text, limits),
-            false => yaml::read_within(at.file, &plain, limits),
+        let root = match &file.content {
+            DocumentContent::Bicep(resources) => {
+                let (kind, object) = resources.get(&at).ok_or(missing)?.clone();
+                let (kind, root) = (kind.to_string(), object.clone());
+                return Ok(TemplateDocument { kind, file, properties: object, root, any_case: true });
+            }
+            DocumentContent::Tree(root) => root.clone(),
+            DocumentContent::Nothing => return Err(missing.into()),
         };
-        let root = stream.documents.into_iter().next().ok_or(missing)?.root;
-        let resource = places::resource(&root, at).ok_or(missing)?;
+        let (is_azure, is_cloudformation) = (is_of_azure(kind), is_of_cloudformation(kind));
+        let resource = places::resource(&root, at).ok_or(missing)?.clone();
         let properties = match (is_azure, is_cloudformation) {
-            (true, _) => Some(resource),
+            (true, _) => Some(&resource),
             (false, true) => resource.get("Properties"),
             (false, false) => resource.get("properties"),
         };
@@ -63,10 +50,8 @@ impl<'t> TemplateDocument<'t> {
         // A nested resource of Azure names only the end of its type.
         let is_whole = |own: &str| !is_azure || own.split('/').next().is_some_and(|provider| provider.contains('.'));
         let kind = own.filter(|own| is_whole(own)).map_or_else(|| kind.to_owned(), |own| own.to_string());
-        let is_json = plain.trim_start_matches('\u{feff}').trim_start().starts_with('{');
-        let root = if is_json { resource.clone() } else { root };
-        let braces = is_json.then_some((BraceSyntax::Json, plain));
-        Ok(TemplateDocument { kind, text, root, properties, braces, any_case: is_azure })
+        let root = if file.braces.is_some() { resource } else { root };
+        Ok(TemplateDocument { kind, file, properties, root, any_case: is_azure })
     }
 
     pub(super) fn properties(&self) -> &Node {
@@ -78,26 +63,11 @@ impl<'t> TemplateDocument<'t> {
     }
 
     fn paper(&self) -> Paper<'_> {
-        match &self.braces {
-            Some((syntax, plain)) => Paper::Braces(BraceFile::new(*syntax, Cow::Borrowed(plain.as_ref()), &self.root)),
-            None => Paper::Lines(EditedFile::new(self.text, self.text, &self.root)),
+        match &self.file.braces {
+            Some((syntax, plain)) => Paper::Braces(BraceFile::new(*syntax, plain, &self.root)),
+            None => Paper::Lines(EditedFile::new(&self.file.text, &self.file.text, &self.root)),
         }
     }
-}
-
-/// Returns a text with blanks in place of comments.
-fn blanked<'t>(text: &'t str, comments: &[Span]) -> Cow<'t, str> {
-    if comments.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut bytes = text.as_bytes().to_vec();
-    for byte in comments.iter().filter_map(|it| bytes.get(it.range()).map(|_| it.range())).flatten().collect::<Vec<_>>()
-    {
-        if let Some(byte) = bytes.get_mut(byte).filter(|it| !matches!(**it, b'\n' | b'\r')) {
-            *byte = b' ';
-        }
-    }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// The writer of a document.
@@ -134,20 +104,20 @@ impl<'n> Pending<'n> {
     }
 
     /// Replaces the scalar at a place.
-    pub(super) fn replace(&mut self, document: &'n TemplateDocument<'_>, at: Span, to: &AddedPiece) -> Result<()> {
+    pub(super) fn replace(&mut self, document: &'n TemplateDocument, at: Span, to: &AddedPiece) -> Result<()> {
         self.replaced.push((places::node(&document.properties, at)?, to.clone()));
         self.near.push(at);
         Ok(())
     }
 
     /// Adds an item to the list at a place.
-    pub(super) fn append(&mut self, document: &'n TemplateDocument<'_>, list: Span, item: &AddedPiece) -> Result<()> {
+    pub(super) fn append(&mut self, document: &'n TemplateDocument, list: Span, item: &AddedPiece) -> Result<()> {
         self.appended.push((places::node(&document.properties, list)?, item.clone()));
         Ok(())
     }
 
     /// Removes the property or the item at a place.
-    pub(super) fn remove(&mut self, document: &'n TemplateDocument<'_>, at: Span) -> Result<()> {
+    pub(super) fn remove(&mut self, document: &'n TemplateDocument, at: Span) -> Result<()> {
         self.removals.push(places::way_to(&document.properties, at)?);
         Ok(())
     }
@@ -155,7 +125,7 @@ impl<'n> Pending<'n> {
     /// Adds a property at the end of a path, with all mappings that are missing. Returns the number of existing steps.
     pub(super) fn add(
         &mut self,
-        document: &'n TemplateDocument<'_>,
+        document: &'n TemplateDocument,
         steps: &[TargetStep],
         inside: Span,
         to: AddedPiece,
@@ -186,7 +156,7 @@ impl<'n> Pending<'n> {
     }
 
     /// Returns the edits of all changes.
-    pub(super) fn edits(mut self, document: &TemplateDocument<'_>) -> Result<Vec<Edit>> {
+    pub(super) fn edits(mut self, document: &TemplateDocument) -> Result<Vec<Edit>> {
         self.collect_removals()?;
         self.near.extend(self.machine);
         let paper = document.paper();

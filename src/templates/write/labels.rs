@@ -1,13 +1,15 @@
 //! Adds labels to a resource: to a map, or to a list of keys and values.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FactValue, Resource};
 use crate::languages::yaml::AddedPiece;
-use crate::source::{Edit, SourceFiles};
+use crate::source::Edit;
 use crate::terraform::LabelPlace;
 
 use super::document::{Pending, TemplateDocument};
+use super::files::ParsedDocument;
 use super::places;
 use super::target::{TargetProperty, TargetType};
 use super::{Result, property_of};
@@ -17,11 +19,9 @@ pub(super) fn write(
     resource: &Resource,
     place: &LabelPlace,
     labels: &[(Arc<str>, FactValue)],
-    sources: &SourceFiles,
+    file: Rc<ParsedDocument>,
 ) -> Result<Vec<Edit>> {
-    let text = sources.text(place.block.file);
-    let path = sources.path(place.block.file);
-    let document = TemplateDocument::of(&resource.kind, &path, place.block, &text, sources.limits())?;
+    let document = TemplateDocument::of(&resource.kind, place.block, file)?;
     let target = TargetType::of(&document.kind, &place.kind);
     let property = property_of(&target, &document.kind, &place.path)?;
     let is_list = property.steps.last().is_some_and(|step| step.is_list);

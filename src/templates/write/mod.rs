@@ -5,6 +5,7 @@
 
 mod braces;
 mod document;
+mod files;
 mod labels;
 mod places;
 mod target;
@@ -16,6 +17,8 @@ use crate::languages::yaml::AddedPiece;
 use crate::source::{Edit, SourceFiles};
 use crate::terraform::{PropertyChange, PropertyChanges, TerraformWriter};
 
+pub use files::EditedTemplates;
+
 use document::{Pending, TemplateDocument};
 use target::{TargetProperty, TargetType};
 
@@ -26,12 +29,13 @@ pub fn write(
     resource: &Resource,
     wish: &FactEdit,
     sources: &SourceFiles,
+    templates: &EditedTemplates,
     writer: &TerraformWriter<'_>,
 ) -> Result<Vec<Edit>> {
     demand_source(resource, sources)?;
     let mut declined = None;
     for way in writer.properties(resource, wish)? {
-        match one_way(resource, &way, sources) {
+        match one_way(resource, &way, sources, templates) {
             Ok(edits) => return Ok(edits),
             Err(why) => declined = declined.or(Some(why)),
         }
@@ -44,12 +48,13 @@ pub fn label(
     resource: &Resource,
     labels: &[(Arc<str>, FactValue)],
     sources: &SourceFiles,
+    templates: &EditedTemplates,
     writer: &TerraformWriter<'_>,
 ) -> Result<Vec<Edit>> {
     demand_source(resource, sources)?;
     let mut declined = None;
     for place in writer.label_places(resource)? {
-        match labels::write(resource, &place, labels, sources) {
+        match labels::write(resource, &place, labels, templates.document(sources, place.block.file, &resource.kind)) {
             Ok(edits) => return Ok(edits),
             Err(why) => declined = declined.or(Some(why)),
         }
@@ -65,13 +70,17 @@ fn demand_source(resource: &Resource, sources: &SourceFiles) -> Result<()> {
 }
 
 /// Returns the edits of all changes of one way.
-fn one_way(resource: &Resource, way: &PropertyChanges, sources: &SourceFiles) -> Result<Vec<Edit>> {
+fn one_way(
+    resource: &Resource,
+    way: &PropertyChanges,
+    sources: &SourceFiles,
+    templates: &EditedTemplates,
+) -> Result<Vec<Edit>> {
     if sources.editable(way.block) != Some(way.block) {
         return Err("a program generates this template: change the program".into());
     }
-    let text = sources.text(way.block.file);
-    let path = sources.path(way.block.file);
-    let document = TemplateDocument::of(&resource.kind, &path, way.block, &text, sources.limits())?;
+    let file = templates.document(sources, way.block.file, &resource.kind);
+    let document = TemplateDocument::of(&resource.kind, way.block, file)?;
     let target = TargetType::of(&document.kind, &way.kind);
     let mut pending = Pending::new(way.machine);
     let mut added: Vec<(TargetProperty, usize)> = Vec::new();

@@ -23,6 +23,8 @@ pub(super) struct TemplateDocument {
     /// The resource, or the whole document: it shows the indentation.
     root: Node,
     any_case: bool,
+    /// True if an anchor of the resource has an alias.
+    is_shared: bool,
 }
 
 impl TemplateDocument {
@@ -33,7 +35,7 @@ impl TemplateDocument {
             DocumentContent::Bicep(resources) => {
                 let (kind, object) = resources.get(&at).ok_or(missing)?.clone();
                 let (kind, root) = (kind.to_string(), object.clone());
-                return Ok(TemplateDocument { kind, file, properties: object, root, any_case: true });
+                return Ok(TemplateDocument { kind, file, properties: object, root, any_case: true, is_shared: false });
             }
             DocumentContent::Tree(root) => root.clone(),
             DocumentContent::Nothing => return Err(missing.into()),
@@ -50,8 +52,9 @@ impl TemplateDocument {
         // A nested resource of Azure names only the end of its type.
         let is_whole = |own: &str| !is_azure || own.split('/').next().is_some_and(|provider| provider.contains('.'));
         let kind = own.filter(|own| is_whole(own)).map_or_else(|| kind.to_owned(), |own| own.to_string());
+        let is_shared = file.braces.is_none() && has_aliased_anchor(&file.text, resource.span);
         let root = if file.braces.is_some() { resource } else { root };
-        Ok(TemplateDocument { kind, file, properties, root, any_case: is_azure })
+        Ok(TemplateDocument { kind, file, properties, root, any_case: is_azure, is_shared })
     }
 
     pub(super) fn properties(&self) -> &Node {
@@ -69,6 +72,18 @@ impl TemplateDocument {
         }
     }
 }
+
+/// Returns true if a word of the text at a place is an anchor, and the document has an alias of it.
+fn has_aliased_anchor(text: &str, at: Span) -> bool {
+    let own = text.get(at.range()).unwrap_or_default();
+    let names = own.split([' ', '\n', '\t']).filter_map(|word| word.trim_end().strip_prefix('&'));
+    let names = names.filter(|name| name.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+    let names: Vec<&str> = names.take(MOST_ANCHORS + 1).collect();
+    names.len() > MOST_ANCHORS || names.iter().any(|name| text.contains(&format!("*{name}")))
+}
+
+/// The limit on anchors of one resource that are searched. A resource with more of them counts as shared.
+const MOST_ANCHORS: usize = 20;
 
 /// The writer of a document.
 enum Paper<'t> {
@@ -158,6 +173,10 @@ impl<'n> Pending<'n> {
     /// Returns the edits of all changes.
     pub(super) fn edits(mut self, document: &TemplateDocument) -> Result<Vec<Edit>> {
         self.collect_removals()?;
+        let adds = !self.added.is_empty() || !self.appended.is_empty() || !self.removed.is_empty();
+        if document.is_shared && adds {
+            return Err("a part of the resource has an anchor, so other resources share it".into());
+        }
         self.near.extend(self.machine);
         let paper = document.paper();
         let mut edits = Vec::new();

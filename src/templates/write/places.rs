@@ -27,12 +27,12 @@ type Result<T> = std::result::Result<T, &'static str>;
 pub(super) fn resource(root: &Node, at: Span) -> Option<&Node> {
     let mut node = root;
     loop {
+        // A mapping with a single entry is at the place of this entry.
+        if let Some(entry) = node.entries().iter().find(|entry| entry.span() == at) {
+            return Some(&entry.value);
+        }
         if node.span == at {
             return Some(node);
-        }
-        let own = node.entries().iter().find(|entry| entry.span() == at);
-        if let Some(entry) = own {
-            return Some(&entry.value);
         }
         node = node.inner().find(|inner| inner.span.contains(at))?;
     }

@@ -7,7 +7,6 @@ use crate::inventory::row_path::{RowPath, Start, StepName};
 use crate::inventory::{Declined, FactEdit, Part, Resource};
 use crate::languages::yaml::AddedPiece;
 use crate::source::Span;
-use crate::terraform::address::base;
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 
@@ -146,7 +145,7 @@ impl<'a> TerraformWriter<'a> {
         let is_near =
             |block: &EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
         let by_address = self.by_address();
-        let places = by_address.get(base(&resource.declared.block)).into_iter().flatten();
+        let places = by_address.get(&*resource.declared.block).into_iter().flatten();
         let place = places.copied().find(|at| self.blocks.get(*at).is_some_and(is_near));
         let found = place.and_then(|at| {
             let index = self.index_around(at);

@@ -168,7 +168,12 @@ fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding
         chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
     // A template costs nothing itself, and the writer edits it only for its one user.
     let edits: Vec<&Edit> = chosen.iter().flat_map(|it| &it.edits).collect();
-    let templates = before.analysis.inventory.resources.iter().filter(|it| it.count.value().is_some_and(|count| count.ceiling == 0.0));
+    let templates = before
+        .analysis
+        .inventory
+        .resources
+        .iter()
+        .filter(|it| it.count.value().is_some_and(|count| count.ceiling == 0.0));
     let edited = templates.filter(|it| edits.iter().any(|edit| it.body.contains(edit.span)));
     wished.extend(edited.map(|it| it.address.as_str()));
     let linked = |it: &Resource| {

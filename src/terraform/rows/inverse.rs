@@ -133,7 +133,9 @@ impl<'a> Site<'a> {
         let to = assigned(constant?);
         let is_done = match (&spot, &to) {
             (Spot::Missing { .. }, None) => true,
-            (Spot::There(ValueNode::Value(held)), Some(to)) => scalar(&held.value).is_some_and(|it| it == to.to_string()),
+            (Spot::There(ValueNode::Value(held)), Some(to)) => {
+                scalar(&held.value).is_some_and(|it| it == to.to_string())
+            }
             _ => false,
         };
         (!is_done).then_some(PlannedEdit { spot, to })

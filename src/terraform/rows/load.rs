@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer};
 use crate::inventory::Key;
 
 use super::language::{
-    Assignment, Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many, ProviderRow,
-    RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
+    Assignment, Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many,
+    ProviderRow, RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
 };
 use crate::inventory::row_path::RowPath;
 

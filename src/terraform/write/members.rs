@@ -1,7 +1,7 @@
 //! Changes members of expressions: elements of lists, keys of objects, and arguments and blocks that go.
 
 use crate::languages::hcl::syntax::{Expression, HclKind, parse_expression};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 use super::super::block::EvaluatedBlock;
 use super::super::rows::{Literal, PlacedValue, Site, Spot, ValueNode};
@@ -10,6 +10,7 @@ use super::{Pending, Result, TerraformWriter, insert, left_alone, literal, remov
 impl<'a> TerraformWriter<'a> {
     pub(super) fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
         let file = held.said.file;
+        self.demand_no_json(file)?;
         if !site.block().body.contains(held.said) {
             return left_alone("the argument is in another place");
         }
@@ -17,8 +18,12 @@ impl<'a> TerraformWriter<'a> {
         if held.expression.contains(held.said) {
             return self.remove_member(site, held, held.value.span, pending);
         }
-        self.may_change(site.block(), held.expression, held.value.span)?;
         let text = self.sources.text(file);
+        // The variable that a plain reference names keeps its value for others.
+        match expression_at(held.expression, &text).map(|it| it.kind) {
+            Some(HclKind::Traversal(..)) => self.demand_one_caller(&self.directory_of(file))?,
+            _ => self.may_change(site.block(), held.expression, held.value.span)?,
+        }
         pending.change(file, remove::without(&text, held.said));
         Ok(())
     }
@@ -32,6 +37,7 @@ impl<'a> TerraformWriter<'a> {
         pending: &mut Pending,
     ) -> Result<()> {
         let file = held.expression.file;
+        self.demand_no_json(file)?;
         self.may_change(site.block(), held.expression, value)?;
         let text = self.sources.text(file);
         let expression = expression_at(held.expression, &text);
@@ -48,6 +54,7 @@ impl<'a> TerraformWriter<'a> {
     }
 
     pub(super) fn remove_block(&self, block: &EvaluatedBlock, pending: &mut Pending) -> Result<()> {
+        self.demand_no_json(block.span.file)?;
         self.demand_one_caller(&self.directory_of(block.span.file))?;
         if self.body(block.body).is_none() {
             return left_alone("a `dynamic` block generates it, or it cannot be parsed");
@@ -77,6 +84,7 @@ impl<'a> TerraformWriter<'a> {
                 Ok(())
             }
             Spot::There(ValueNode::Value(held)) => {
+                self.demand_no_json(held.value.span.file)?;
                 let text = self.sources.text(held.value.span.file);
                 let found = expression_at(held.value.span, &text).and_then(list_in);
                 let Some(found) = found.or_else(|| expression_at(held.expression, &text).and_then(list_in)) else {
@@ -89,6 +97,14 @@ impl<'a> TerraformWriter<'a> {
                 Ok(())
             }
             _ => left_alone("there is no list to write it into"),
+        }
+    }
+
+    /// Checks that a file is not JSON, where commas and brackets around a member would have to change.
+    fn demand_no_json(&self, file: FileId) -> Result<()> {
+        match self.sources.path(file).ends_with(".json") {
+            true => left_alone("gpulint adds and removes nothing in JSON"),
+            false => Ok(()),
         }
     }
 

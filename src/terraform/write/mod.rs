@@ -331,7 +331,12 @@ impl<'a> TerraformWriter<'a> {
                 Ok(())
             }
             ValueNode::Value(held) => match rest {
-                [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
+                [key] => self.put_keys(site, held, &[(key.clone(), literal::quoted(literal))], pending),
+                [key, inner @ ..] if !pending.has_nested && site.may_create(&path_without_last(path)) => {
+                    // A second one could need the same object.
+                    pending.has_nested = true;
+                    self.put_keys(site, held, &[(key.clone(), insert::nested(inner, literal))], pending)
+                }
                 _ => left_alone("it needs an object with more entries"),
             },
             ValueNode::Provider(_) => left_alone("the provider configuration sets it"),
@@ -343,7 +348,7 @@ impl<'a> TerraformWriter<'a> {
         &self,
         site: &Site<'a>,
         held: &PlacedValue,
-        entries: &[(String, Literal)],
+        entries: &[(String, String)],
         pending: &mut Pending,
     ) -> Result<()> {
         let span = held.value.span;
@@ -374,7 +379,10 @@ impl<'a> TerraformWriter<'a> {
         };
         let mut pending = Pending::default();
         match &spot {
-            Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
+            Spot::There(ValueNode::Value(held)) => {
+                let shown: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), literal::quoted(value))).collect();
+                self.put_keys(site, held, &shown, &mut pending)?;
+            }
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
                 // In JSON, a comma would be necessary between this object and its neighbors.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
@@ -399,7 +407,7 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the edits, with those that keep the neighboring lines aligned.
     fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
-        let Pending { mut changes, additions } = pending;
+        let Pending { mut changes, additions, .. } = pending;
         for (span, addition) in additions {
             let Some(body) = self.body(span) else {
                 return left_alone("a `dynamic` block generates it, or it cannot be parsed");
@@ -428,6 +436,10 @@ impl<'a> TerraformWriter<'a> {
         let mut blocks = code.resources.iter().chain(code.calls.iter());
         blocks.find_map(|block| within(block, span)).cloned()
     }
+}
+
+fn path_without_last(path: &str) -> String {
+    path.rsplit_once('.').map_or_else(String::new, |(above, _)| above.to_owned())
 }
 
 fn end_of_variant(root: &RootOverview) -> String {
@@ -483,6 +495,8 @@ fn is_scalar(file: FileId, text: &str) -> bool {
 struct Pending {
     changes: BTreeMap<FileId, Vec<TextChange>>,
     additions: Vec<(Span, Addition)>,
+    /// True if an object with a new object inside is written.
+    has_nested: bool,
 }
 
 impl Pending {

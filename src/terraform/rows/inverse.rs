@@ -82,8 +82,9 @@ impl<'a> Site<'a> {
         let read = || spec.map_or_else(Vec::new, |spec| self.ways_of(spec, wanted, value));
         let Some(value) = value else { return read() };
         let text = value.to_string();
-        let refused = self.row.refuses.get(fact).and_then(|by_value| by_value.get(&text)).into_iter().flatten();
-        for (reason, conditions) in refused {
+        let refused = self.row.refuses.get(fact);
+        let refused = refused.into_iter().flat_map(|by_value| by_value.get(&text).into_iter().chain(by_value.get("*")));
+        for (reason, conditions) in refused.flatten() {
             match self.scope.holds(conditions) {
                 Truth::No => {}
                 Truth::Yes(_) => return vec![vec![unclear(reason.clone())]],

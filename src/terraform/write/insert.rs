@@ -240,13 +240,17 @@ fn key_text(key: &str) -> String {
     if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) }
 }
 
-/// Returns the change that adds keys to `{ … }`; `None` if the expression is not an object.
-pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<TextChange> {
+/// Returns nested objects on one line: `{ a = { b = 1 } }` for the names `a` and `b`.
+pub(super) fn nested(names: &[String], value: &Literal) -> String {
+    names.iter().rev().fold(quoted(value), |inner, name| format!("{{ {} = {inner} }}", key_text(name)))
+}
+
+/// Returns the change that adds keys with these expressions to `{ … }`; `None` if the expression is not an object.
+pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, String)]) -> Option<TextChange> {
     let HclKind::Object(items) = &object.kind else { return None };
     let span = object.span.range();
     let Some(last) = items.last() else {
-        let inside: Vec<String> =
-            entries.iter().map(|(key, value)| format!("{} = {}", key_text(key), quoted(value))).collect();
+        let inside: Vec<String> = entries.iter().map(|(key, value)| format!("{} = {value}", key_text(key))).collect();
         return Some(TextChange { at: span, text: format!("{{ {} }}", inside.join(", ")) });
     };
     let sign = text.get(last.key.span.end as usize..last.value.span.start as usize).unwrap_or_default();
@@ -254,7 +258,7 @@ pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, L
     let quotes_keys = text.get(last.key.span.range()).is_some_and(|key| key.starts_with('"'));
     let new = entries.iter().map(|(key, value)| {
         let shown = if quotes_keys && is_name(key) { format!("\"{key}\"") } else { key_text(key) };
-        format!("{shown}{sign} {}", quoted(value))
+        format!("{shown}{sign} {value}")
     });
     let end = last.value.span.end as usize;
     let rest = text.get(end..span.end).unwrap_or_default();

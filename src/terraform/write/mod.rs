@@ -6,6 +6,7 @@
 mod align;
 mod insert;
 mod literal;
+mod members;
 mod origin;
 pub(super) mod properties;
 mod remove;
@@ -16,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
-use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
+use crate::languages::hcl::syntax::{BlockNode, Body, HclKind, parse_expression};
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
@@ -27,6 +28,7 @@ use super::load::roots::RootOverview;
 use super::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;
+use members::object_in;
 use origin::EditLocation;
 
 /// Writes facts to the places where the definitions of `resources/` read them.
@@ -159,12 +161,18 @@ impl<'a> TerraformWriter<'a> {
 
     fn site(&self, resource: &Resource) -> Option<(Site<'a>, Rc<BlockIndex<'a>>)> {
         let by_address = self.by_address();
-        let mut address = resource.address.split(" (").next().unwrap_or(&resource.address);
+        let end = self.variant_of(resource);
+        let mut address = resource.address.strip_suffix(&end).unwrap_or(&resource.address);
+        let is_of = |root: &RootOverview| {
+            let directory = resource.root.as_deref().is_none_or(|directory| *directory == *root.directory);
+            directory && end_of_variant(root) == end
+        };
         loop {
             for &at in by_address.get(address).into_iter().flatten() {
                 let block = self.blocks.get(at)?;
                 let is_it = block.span == resource.span || block.body.contains(resource.body);
-                let Some(root) = self.roots.iter().position(|root| root.blocks.contains(&at)) else { continue };
+                let root = self.roots.iter().position(|root| root.blocks.contains(&at) && is_of(root));
+                let Some(root) = root else { continue };
                 let index = self.index(root);
                 if is_it && let Some(site) = Site::of(block, resource, &index) {
                     return Some((site, index));
@@ -174,6 +182,13 @@ impl<'a> TerraformWriter<'a> {
             let cut = address.rfind(['.', '['])?;
             address = address.get(..cut)?;
         }
+    }
+
+    /// Returns the end of an address that names the variant of its root, as in `a.b (dev.tfvars)`.
+    fn variant_of(&self, resource: &Resource) -> String {
+        let roots = self.roots.iter().filter(|root| resource.root.as_deref().is_none_or(|it| *it == *root.directory));
+        let ends = roots.map(end_of_variant).filter(|end| resource.address.ends_with(end.as_str()));
+        ends.max_by_key(String::len).unwrap_or_default()
     }
 
     fn by_address(&self) -> Rc<ByAddress<'a>> {
@@ -245,97 +260,6 @@ impl<'a> TerraformWriter<'a> {
         Ok(())
     }
 
-    fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
-        let file = held.said.file;
-        if !site.block().body.contains(held.said) {
-            return left_alone("the argument is in another place");
-        }
-        // The place of a member is that of its value.
-        if held.expression.contains(held.said) {
-            return self.remove_member(site, held, held.value.span, pending);
-        }
-        self.may_change(site.block(), held.expression, held.value.span)?;
-        let text = self.sources.text(file);
-        pending.change(file, remove::without(&text, held.said));
-        Ok(())
-    }
-
-    /// Removes a key of an object, or an element of a list.
-    fn remove_member(&self, site: &Site<'a>, held: &PlacedValue, value: Span, pending: &mut Pending) -> Result<()> {
-        let file = held.expression.file;
-        self.may_change(site.block(), held.expression, value)?;
-        let text = self.sources.text(file);
-        let expression = expression_at(held.expression, &text);
-        let argument = if held.expression.contains(held.said) { None } else { Some(held.said) };
-        let change = expression.filter(|it| it.span.contains(value)).and_then(|expression| {
-            let argument = argument.or_else(|| argument_of(&text, held.expression));
-            remove::without_member(&text, &expression, argument.unwrap_or(expression.span), value)
-        });
-        match change {
-            Some(change) => pending.change(file, change),
-            None => return left_alone("the value that has to be removed is defined in another place"),
-        }
-        Ok(())
-    }
-
-    fn remove_block(&self, block: &EvaluatedBlock, pending: &mut Pending) -> Result<()> {
-        self.demand_one_caller(&self.directory_of(block.span.file))?;
-        if self.body(block.body).is_none() {
-            return left_alone("a `dynamic` block generates it, or it cannot be parsed");
-        }
-        let text = self.sources.text(block.span.file);
-        let is_chosen =
-            |span: Span| expression_at(span, &text).is_some_and(|it| matches!(it.kind, HclKind::Conditional(_)));
-        if block.attributes.values().any(|it| is_chosen(it.expression)) {
-            return left_alone("the value is chosen by a condition");
-        }
-        pending.change(block.span.file, remove::without(&text, block.span.to(block.body)));
-        Ok(())
-    }
-
-    /// Adds an element to a list, or a list with this element.
-    fn put_element(&self, site: &Site<'a>, list: &Spot<'a>, element: &Literal, pending: &mut Pending) -> Result<()> {
-        match list {
-            Spot::Missing { container: ValueNode::Block(block), rest, path } => {
-                self.demand_addition(site, block, rest, path)?;
-                pending.addition(block.body).add_list(rest, element);
-                Ok(())
-            }
-            Spot::There(ValueNode::Value(held)) => {
-                let text = self.sources.text(held.value.span.file);
-                let found = expression_at(held.value.span, &text).and_then(list_in);
-                let Some(found) = found.or_else(|| expression_at(held.expression, &text).and_then(list_in)) else {
-                    return left_alone("the list that needs the new element is computed");
-                };
-                self.may_change(site.block(), held.expression, found.span)?;
-                for change in insert::into_list(&text, &found, element) {
-                    pending.change(found.span.file, change);
-                }
-                Ok(())
-            }
-            _ => left_alone("there is no list to write it into"),
-        }
-    }
-
-    /// Checks that an addition below a block may be written.
-    fn demand_addition(&self, site: &Site<'a>, block: &EvaluatedBlock, rest: &[String], path: &str) -> Result<()> {
-        let above = path.strip_suffix(&rest.join(".")).unwrap_or_default().trim_end_matches('.');
-        // A map may always be created, because it needs no other arguments.
-        let is_key = rest.last().is_some_and(|last| !insert::is_argument(last));
-        for length in 1..rest.len() - usize::from(is_key && rest.len() > 1) {
-            let made = [above].into_iter().filter(|it| !it.is_empty()).chain(rest[..length].iter().map(String::as_str));
-            let made = made.collect::<Vec<_>>().join(".");
-            if !site.may_create(&made) {
-                return left_alone(format!("it needs a `{made}` block with more arguments"));
-            }
-        }
-        let file = block.body.file;
-        if !self.sources.path(file).ends_with(".tf") && !self.sources.path(file).ends_with(".tofu") {
-            return left_alone("gpulint adds no arguments to JSON");
-        }
-        self.demand_one_caller(&self.directory_of(file))
-    }
-
     /// Records an addition to a body or an object.
     fn put(
         &self,
@@ -355,7 +279,12 @@ impl<'a> TerraformWriter<'a> {
                 Ok(())
             }
             ValueNode::Value(held) => match rest {
-                [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
+                [key] => self.put_keys(site, held, &[(key.clone(), literal::quoted(literal))], pending),
+                [key, inner @ ..] if !pending.has_nested && site.may_create(&path_without_last(path)) => {
+                    // A second one could need the same object.
+                    pending.has_nested = true;
+                    self.put_keys(site, held, &[(key.clone(), insert::nested(inner, literal))], pending)
+                }
                 _ => left_alone("it needs an object with more entries"),
             },
             ValueNode::Provider(_) => left_alone("the provider configuration sets it"),
@@ -367,7 +296,7 @@ impl<'a> TerraformWriter<'a> {
         &self,
         site: &Site<'a>,
         held: &PlacedValue,
-        entries: &[(String, Literal)],
+        entries: &[(String, String)],
         pending: &mut Pending,
     ) -> Result<()> {
         let span = held.value.span;
@@ -398,7 +327,10 @@ impl<'a> TerraformWriter<'a> {
         };
         let mut pending = Pending::default();
         match &spot {
-            Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
+            Spot::There(ValueNode::Value(held)) => {
+                let shown: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), literal::quoted(value))).collect();
+                self.put_keys(site, held, &shown, &mut pending)?;
+            }
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
                 // In JSON, a comma would be necessary between this object and its neighbors.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
@@ -423,7 +355,7 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the edits, with those that keep the neighboring lines aligned.
     fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
-        let Pending { mut changes, additions } = pending;
+        let Pending { mut changes, additions, .. } = pending;
         for (span, addition) in additions {
             let Some(body) = self.body(span) else {
                 return left_alone("a `dynamic` block generates it, or it cannot be parsed");
@@ -452,6 +384,14 @@ impl<'a> TerraformWriter<'a> {
         let mut blocks = code.resources.iter().chain(code.calls.iter());
         blocks.find_map(|block| within(block, span)).cloned()
     }
+}
+
+fn path_without_last(path: &str) -> String {
+    path.rsplit_once('.').map_or_else(String::new, |(above, _)| above.to_owned())
+}
+
+fn end_of_variant(root: &RootOverview) -> String {
+    root.variant.as_ref().map(|name| format!(" ({name})")).unwrap_or_default()
 }
 
 /// Replaces arguments that are set to `null` by the additions.
@@ -498,46 +438,13 @@ fn is_scalar(file: FileId, text: &str) -> bool {
         || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
-/// Returns the expression at a position, with the positions of the file.
-fn expression_at(span: Span, text: &str) -> Option<Expression> {
-    let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
-    parse_expression(span.file, &padded).ok()
-}
-
-/// Returns the object at a position; for `merge(…)`, the last literal object.
-fn object_in(span: Span, text: &str) -> Option<Expression> {
-    literal_in(expression_at(span, text)?, "merge", |it| matches!(it.kind, HclKind::Object(_)))
-}
-
-/// Returns the list of an expression; for `concat(…)`, the last literal list.
-fn list_in(expression: Expression) -> Option<Expression> {
-    literal_in(expression, "concat", |it| matches!(it.kind, HclKind::List(_)))
-}
-
-fn literal_in(expression: Expression, joins: &str, is: impl Fn(&Expression) -> bool) -> Option<Expression> {
-    if is(&expression) {
-        return Some(expression);
-    }
-    match expression.kind {
-        HclKind::Call(call) if &*call.name.text == joins => call.arguments.into_iter().rev().find(is),
-        _ => None,
-    }
-}
-
-/// Returns the argument with this expression, if its name is on the same line.
-fn argument_of(text: &str, expression: Span) -> Option<Span> {
-    let start = text.get(..expression.start as usize)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let name = text.get(start..expression.start as usize)?.trim_end().strip_suffix('=')?.trim();
-    let is_alone = !name.is_empty() && literal::is_name(name);
-    let indent = text.get(start..)?.find(name).filter(|_| is_alone)?;
-    Some(Span { start: (start + indent) as u32, ..expression })
-}
-
 /// Changes that belong together, before they are sorted.
 #[derive(Default)]
 struct Pending {
     changes: BTreeMap<FileId, Vec<TextChange>>,
     additions: Vec<(Span, Addition)>,
+    /// True if an object with a new object inside is written.
+    has_nested: bool,
 }
 
 impl Pending {

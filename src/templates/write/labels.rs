@@ -24,6 +24,10 @@ pub(super) fn write(
     let document = TemplateDocument::of(&resource.kind, place.block, file)?;
     let target = TargetType::of(&document.kind, &place.kind);
     let property = property_of(&target, &document.kind, &place.path)?;
+    // Labels are a safe fix.
+    if property.is_fixed {
+        return Err("a change of its labels replaces the resource".into());
+    }
     let is_list = property.steps.last().is_some_and(|step| step.is_list);
     let pieces: Vec<AddedPiece> = match is_list {
         true => items(&target, &property, labels)?,

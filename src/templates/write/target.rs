@@ -18,6 +18,9 @@ static AZURE_TYPES: LazyLock<TargetTable> =
 static PULUMI_TYPES: LazyLock<TargetTable> =
     LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/pulumi.csv")));
 
+/// The column of the flags.
+const FLAGS: usize = 14;
+
 struct TargetTable(Vec<(String, Vec<TargetProperty>)>);
 
 /// A property as its language names it.
@@ -28,6 +31,8 @@ pub(super) struct TargetProperty {
     pub(super) kind: String,
     /// True if its parent needs it.
     is_required: bool,
+    /// True if a change replaces the resource.
+    pub(super) is_fixed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +62,7 @@ impl TargetTable {
                     steps: steps(path),
                     kind: value.clone(),
                     is_required: need == "required",
+                    is_fixed: cells.get(FLAGS).is_some_and(|flags| flags.split('|').any(|flag| flag == "new")),
                 });
             }
         }
@@ -124,7 +130,7 @@ impl TargetType {
         }
         let key = TargetStep { name: key.clone(), is_list: false };
         let steps = map.steps.iter().cloned().chain([key]).collect();
-        Some(TargetProperty { steps, kind: "string".to_owned(), is_required: false })
+        Some(TargetProperty { steps, kind: "string".to_owned(), is_required: false, is_fixed: map.is_fixed })
     }
 
     /// Returns the properties of an object, or of the items of a list.

@@ -144,6 +144,12 @@ impl<'a> Site<'a> {
         (!is_done).then(|| PlannedEdit { spot, to, path: Some(path.clone()) })
     }
 
+    /// Returns true if the definition reads the fact at the place of an edit. Other edits accompany it.
+    pub(in crate::terraform) fn is_own_place(&self, key: Key, edit: &PlannedEdit<'_>) -> bool {
+        let spec = self.row.keyed.iter().find(|(known, _)| *known == key).map(|(_, spec)| spec);
+        spec.is_some_and(|spec| spec.0.iter().any(|it| it.at.is_some() && it.at == edit.path))
+    }
+
     /// Returns the paths of the labels that it can have, in order of preference.
     pub(in crate::terraform) fn label_paths(&self) -> Vec<&'static RowPath> {
         let own = |path: &&RowPath| matches!(path.start, Start::Part | Start::Block);

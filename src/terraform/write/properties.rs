@@ -100,7 +100,11 @@ impl<'a> TerraformWriter<'a> {
             _ => return left_alone("gpulint removes no labels"),
         };
         let mut all = Vec::new();
-        for way in ways {
+        for mut way in ways {
+            // New properties are in the order of the way.
+            if let Part::Fact(key) = &wish.part {
+                way.sort_by_key(|edit| !site.is_own_place(*key, edit));
+            }
             match way.as_slice() {
                 [PlannedEdit { spot: Spot::Linked(link), .. }] => match self.linked_site(site, index, link, depth) {
                     Ok(inner) => all.extend(self.ways_in(&inner, index, wish, depth + 1)?),

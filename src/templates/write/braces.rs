@@ -12,10 +12,10 @@ pub(super) enum BraceSyntax {
     Bicep,
 }
 
-/// The text of a file, with its style.
+/// A file with its style.
 pub(super) struct BraceFile<'t> {
     syntax: BraceSyntax,
-    /// The text with blanks in place of comments.
+    /// The content, with blanks in place of comments.
     text: &'t str,
     line_end: &'static str,
     /// The indentation of a nested object.
@@ -25,7 +25,7 @@ pub(super) struct BraceFile<'t> {
 type Result<T> = std::result::Result<T, &'static str>;
 
 impl<'t> BraceFile<'t> {
-    /// `text` contains no comments. `resource` shows the indentation of the author.
+    /// `text` has no comments. `resource` shows the indentation of the author.
     pub(super) fn new(syntax: BraceSyntax, text: &'t str, resource: &Node) -> BraceFile<'t> {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut file = BraceFile { syntax, text, line_end, step: String::new() };

@@ -73,7 +73,7 @@ impl TemplateDocument {
     }
 }
 
-/// Returns true if a word of the text at a place is an anchor, and the document has an alias of it.
+/// Returns true if a word at a place is an anchor, and the document has an alias of it.
 fn has_aliased_anchor(text: &str, at: Span) -> bool {
     let own = text.get(at.range()).unwrap_or_default();
     let names = own.split([' ', '\n', '\t']).filter_map(|word| word.trim_end().strip_prefix('&'));

@@ -74,7 +74,7 @@ pub(super) fn is_of_azure(kind: &str) -> bool {
     !kind.contains(':')
 }
 
-/// Returns a text with blanks in place of comments.
+/// Replaces comments by blanks.
 fn blanked(text: &str, comments: &[Span]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for comment in comments {

@@ -162,7 +162,7 @@ impl<'a> TerraformWriter<'a> {
     }
 
     /// Returns the links between the blocks of one deployment of a document, which are next to each other. Documents
-    /// use the same names, so a block of another document is no target.
+    /// use the same names, so no link leads to a block of another document.
     fn index_around(&self, at: usize) -> Rc<BlockIndex<'a>> {
         let file = self.blocks.get(at).map(|block| block.body.file);
         let mut seen: HashSet<&str> = HashSet::new();

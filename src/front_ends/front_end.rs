@@ -58,7 +58,7 @@ pub(super) trait FrontEnd: Sync {
     }
 
     fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("gpulint does not add labels to templates".to_owned()))
+        Err(Declined::LeftAlone("gpulint does not add labels in this language".to_owned()))
     }
 }
 
@@ -66,6 +66,7 @@ pub(super) trait FrontEnd: Sync {
 pub(crate) struct Writers<'a> {
     pub(super) sources: &'a SourceFiles,
     pub(super) terraform: crate::terraform::TerraformWriter<'a>,
+    pub(super) templates: crate::templates::EditedTemplates,
 }
 
 impl<'a> Writers<'a> {
@@ -74,7 +75,8 @@ impl<'a> Writers<'a> {
         blocks: &'a [crate::terraform::EvaluatedBlock],
         roots: &'a [crate::terraform::RootOverview],
     ) -> Self {
-        Writers { sources, terraform: crate::terraform::TerraformWriter::new(sources, blocks, roots) }
+        let terraform = crate::terraform::TerraformWriter::new(sources, blocks, roots);
+        Writers { sources, terraform, templates: crate::templates::EditedTemplates::default() }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Front end for cloud templates in files that contain no manifest.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::inventory::{self, Declined, FactEdit, Resource, UnsupportedFile};
+use crate::inventory::{self, Declined, FactEdit, FactValue, Resource, UnsupportedFile};
 use crate::languages::table::Reader;
 use crate::source::{Edit, is_below, join, parent};
 use crate::templates::{self, TemplateOptions, TemplateReader};
@@ -40,7 +41,16 @@ impl FrontEnd for CloudTemplates {
     }
 
     fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &FactEdit) -> Result<Vec<Edit>, Declined> {
-        templates::write(resource, wish, writers.sources, &writers.terraform)
+        templates::write(resource, wish, writers.sources, &writers.templates, &writers.terraform)
+    }
+
+    fn label(
+        &self,
+        writers: &Writers<'_>,
+        resource: &Resource,
+        labels: &[(Arc<str>, FactValue)],
+    ) -> Result<Vec<Edit>, Declined> {
+        templates::label(resource, labels, writers.sources, &writers.templates, &writers.terraform)
     }
 }
 

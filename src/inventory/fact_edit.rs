@@ -76,3 +76,9 @@ impl Declined {
         }
     }
 }
+
+impl From<&str> for Declined {
+    fn from(why: &str) -> Self {
+        Declined::LeftAlone(why.to_owned())
+    }
+}

@@ -182,14 +182,14 @@ impl Reader<'_> {
 }
 
 /// Returns `node_pool` for `node_pools`: Terraform names each block in the singular.
-fn singular(path: &str) -> Option<String> {
+pub(super) fn singular(path: &str) -> Option<String> {
     match path.strip_suffix("ies") {
         Some(stem) => Some(format!("{stem}y")),
         None => path.strip_suffix('s').map(str::to_owned),
     }
 }
 
-fn below(path: &str, key: &str) -> String {
+pub(super) fn below(path: &str, key: &str) -> String {
     if path.is_empty() { small(key) } else { format!("{path}.{}", small(key)) }
 }
 

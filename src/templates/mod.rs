@@ -19,7 +19,7 @@ mod shares;
 mod write;
 
 pub use reading::{TemplateOptions, TemplateReading};
-pub use write::write;
+pub use write::{EditedTemplates, label, write};
 
 use crate::source::SourceFiles;
 

@@ -80,7 +80,7 @@ impl TypeNaming for NameTable {
 
 impl NameTable {
     /// Returns the type whose name has the same letters, also with an additional `s`, as other languages derive it.
-    pub(super) fn type_of(&self, kind: &str, letters: fn(&str) -> String) -> Option<&TypeNames> {
+    pub(super) fn type_of(&self, kind: &str, letters: fn(&str) -> String) -> Option<(&str, &TypeNames)> {
         let kind = letters(kind);
         let last = |name: &str| {
             let mut parts = name.split('/');
@@ -91,7 +91,15 @@ impl NameTable {
             let whole = last(name).unwrap_or_else(|| letters(name));
             whole == kind || whole.strip_suffix('s') == Some(&kind)
         };
-        self.types.iter().find(|(name, _)| is_it(name)).map(|(_, names)| names)
+        self.types.iter().find(|(name, _)| is_it(name)).map(|(name, names)| (name.as_str(), names))
+    }
+
+    /// Returns the names of the variant of a type that has this type in definitions.
+    pub(super) fn variant(&self, kind: &str, is: &str) -> TypeNames {
+        let of_kind = |name: &str| name.split('#').next().is_some_and(|it| it.eq_ignore_ascii_case(kind));
+        let variant = self.types.iter().find(|(name, names)| of_kind(name) && names.is == is);
+        let names = variant.map(|(_, names)| names).or_else(|| self.named(kind));
+        names.cloned().unwrap_or_else(|| TypeNames::of(kind))
     }
 
     /// Returns the names of a type, for its variant. Some languages ignore case.

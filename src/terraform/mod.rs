@@ -52,6 +52,7 @@ pub use load::roots::{RootEvidence, RootOverview};
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{may_rent, providers, types, words};
 pub use write::TerraformWriter;
+pub(crate) use write::properties::{LabelPlace, PropertyChange, PropertyChanges};
 
 /// The result of reading the Terraform files.
 #[derive(Debug, Default)]
@@ -235,7 +236,8 @@ fn add_units(
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
         let why = RootEvidence::Unit;
-        reading.roots.push(RootOverview { directory, why, variable_files, workspace, steps, blocks, number: None });
+        let (variant, number) = (None, None);
+        reading.roots.push(RootOverview { directory, why, variable_files, workspace, variant, steps, blocks, number });
     }
     reading.inventory.diagnostics.extend(units.diagnostics);
     reading.inventory.skipped.extend(units.skipped);
@@ -274,6 +276,7 @@ impl TerraformReading {
             why,
             variable_files: root.variable_files,
             workspace: variant.workspace.unwrap_or_else(|| "default".into()),
+            variant: variant.label,
             steps: root.steps,
             blocks: first..self.blocks.len(),
             number,

@@ -76,6 +76,7 @@ mod screen;
 mod server;
 mod skipped;
 mod speed;
+mod template_fixes;
 mod templates;
 mod terraform;
 mod terraform_resources;

@@ -9,6 +9,7 @@ use crate::diagnostic::Level;
 use crate::inventory::{Key, LinkKind, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::Finding;
+use crate::source::Edit;
 
 /// Returns the fixes whose effects differ from the intended ones, with these effects.
 pub(super) fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
@@ -117,7 +118,9 @@ fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTre
     let worse = worse_findings(before, after);
     for finding in chosen {
         let Some(address) = finding.address(&before.analysis.inventory) else { continue };
-        if let Some(news) = worse.get(address) {
+        // A note does not outweigh a saving: most notes about spot are opinions that are off by default.
+        let outweighs = |level: &Level| *level > Level::Note || finding.saves.is_none();
+        if let Some((_, news)) = worse.get(address).filter(|(level, _)| outweighs(level)) {
             let why = format!("fix withdrawn: after the edit, {news}");
             given_up.insert(address, (before.identity(finding), why));
         }
@@ -125,9 +128,9 @@ fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTre
     given_up.into_values().collect()
 }
 
-/// Returns the first finding of each address that is new, or has a higher level. A finding about
+/// Returns the worst finding of each address that is new, or has a higher level. A finding about
 /// further savings is allowed, because the next round can fix it.
-fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, String> {
+fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, (Level, String)> {
     let counting = |state: &'s JudgedTree| {
         let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
         all.filter_map(|it| Some((it.address(&state.analysis.inventory)?, it)))
@@ -141,7 +144,11 @@ fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap
     let is_harm = |finding: &Finding| finding.saves.is_none() || finding.level == Level::Error;
     for (address, finding) in counting(after).filter(|(_, finding)| is_harm(finding)) {
         if known.get(&(address, finding.rule.as_str())).is_none_or(|level| finding.level > *level) {
-            worse.entry(address).or_insert_with(|| format!("{}: {}", finding.rule, finding.message));
+            let news = (finding.level, format!("{}: {}", finding.rule, finding.message));
+            let known = worse.entry(address).or_insert_with(|| news.clone());
+            if news.0 > known.0 {
+                *known = news;
+            }
         }
     }
     worse
@@ -149,8 +156,18 @@ fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap
 
 /// Returns the files of resources with unintended changes of facts.
 fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
-    let wished: BTreeSet<&str> =
+    let mut wished: BTreeSet<&str> =
         chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
+    // A template costs nothing itself, and the writer edits it only for its one user.
+    let edits: Vec<&Edit> = chosen.iter().flat_map(|it| &it.edits).collect();
+    let templates = before
+        .analysis
+        .inventory
+        .resources
+        .iter()
+        .filter(|it| it.count.value().is_some_and(|count| count.ceiling == 0.0));
+    let edited = templates.filter(|it| edits.iter().any(|edit| it.body.contains(edit.span)));
+    wished.extend(edited.map(|it| it.address.as_str()));
     let linked = |it: &Resource| {
         let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
         it.links.iter().any(to)

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use crate::inventory::programs::{DeclaringWords, chooses, declaring_words, flag};
 use crate::inventory::{FactValue, Key, Part, Resource, accelerators};
-use crate::languages::yaml::{Node, NodeData};
+use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData};
 use crate::source::{Edit, Span};
 
 use super::pod::around;
-use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
@@ -48,7 +47,7 @@ pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Re
         Within::List(told) if told.last - told.first + 1 == found.node.items().len() => {
             left_alone("it is the only argument")
         }
-        Within::List(told) => paper.without_items(found.node, told.first..told.last + 1),
+        Within::List(told) => Ok(paper.without_items(found.node, told.first..told.last + 1)?),
         Within::Script(range, _) => {
             let script = found.node.span;
             let text = paper.text_of(script);
@@ -79,7 +78,7 @@ pub(super) fn replaced(
         Within::List(DeclaringWords { last, value: Some(at), .. }) => {
             let Some(item) = found.node.items().get(last) else { return Ok(None) };
             let text = item.text().and_then(|text| text.get(..at)).unwrap_or_default();
-            paper.replace(item, &AddedPiece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
+            Ok(Some(vec![paper.replace(item, &AddedPiece::Text(format!("{text}{word}")))?]))
         }
         Within::Script(_, Some(range)) => {
             Ok(Some(vec![Edit { span: part_of(found.node.span, range), replacement: word }]))
@@ -110,10 +109,10 @@ pub(super) fn added(
     document.is_own(list)?;
     // The new argument has the same form as the argument of the model.
     if told.first == told.last {
-        return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
+        return Ok(vec![paper.append(list, &AddedPiece::Text(format!("{flag}={word}")))?]);
     }
     let edits = [AddedPiece::text(flag), AddedPiece::Text(word)].map(|piece| paper.append(list, &piece));
-    edits.into_iter().collect()
+    Ok(edits.into_iter().collect::<std::result::Result<_, _>>()?)
 }
 
 /// Returns the word that programs use for a value.

@@ -3,11 +3,10 @@
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
-use crate::languages::yaml::{Node, NodeData};
+use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData};
 use crate::source::Edit;
 
 use super::pod::labelled_spot;
-use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, left_alone, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
@@ -35,7 +34,7 @@ pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resou
     match about.as_slice() {
         [] if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
-            paper.append(list, &requirement()).map(|edit| Some(vec![edit]))
+            Ok(Some(vec![paper.append(list, &requirement())?]))
         }
         [one] => {
             let values = one.get("values").map(Node::items).unwrap_or_default();

@@ -7,17 +7,15 @@ mod argument;
 mod machines;
 mod pod;
 mod row;
-mod splice;
 
 use std::sync::Arc;
 
 use crate::inventory::{BillingRole, Declined, FactEdit, FactValue, Key, LinkKind, Part, Purchase, ReadBy, Resource};
-use crate::languages::yaml::{self, Node, NodeData};
+use crate::languages::yaml::{self, AddedPiece, EditedFile, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-use splice::{AddedPiece, EditedFile};
 
 type Result<T> = std::result::Result<T, Declined>;
 
@@ -200,13 +198,13 @@ fn set(document: &Document, paper: &EditedFile<'_>, root: &Node, keys: &[&str], 
     while let Some((key, after)) = rest.split_first() {
         let Some(entry) = here.entry(key) else {
             document.is_own(here)?;
-            return paper.insert(here, &[((*key).to_owned(), value.clone().below(after))]);
+            return Ok(paper.insert(here, &[((*key).to_owned(), value.clone().below(after))])?);
         };
         if matches!(entry.value.data, NodeData::Scalar { .. }) {
             document.is_own(here)?;
             return match (after.is_empty(), entry.value.text().is_some()) {
-                (true, true) => paper.replace(&entry.value, value),
-                (_, false) => paper.fill(here, entry, &value.clone().below(after)),
+                (true, true) => Ok(paper.replace(&entry.value, value)?),
+                (_, false) => Ok(paper.fill(here, entry, &value.clone().below(after))?),
                 (false, true) => left_alone(format!("`{key}` is not a mapping")),
             };
         }
@@ -226,7 +224,7 @@ fn add(
     match keys.iter().try_fold(root, |here, key| here.get(key).filter(|inner| inner.is_map())) {
         Some(map) => {
             document.is_own(map)?;
-            paper.insert(map, &new)
+            Ok(paper.insert(map, &new)?)
         }
         None => set(document, paper, root, keys, &AddedPiece::Map(new)),
     }

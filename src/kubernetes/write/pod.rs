@@ -2,10 +2,9 @@
 
 use crate::inventory::{FactValue, Key, LinkKind, Part, Purchase, Resource};
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
-use crate::languages::yaml::{Node, NodeData, NodeEntry};
+use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
-use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, inexpressible, left_alone, piece, set};
 
 const DEEPEST: usize = 40;
@@ -80,7 +79,7 @@ pub(super) fn accelerators(
     let new = AddedPiece::Number(format!("{whole:.0}"));
     let replaced = entries.into_iter().map(|entry| {
         document.is_own(&entry.value)?;
-        paper.replace(&entry.value, &new)
+        Ok(paper.replace(&entry.value, &new)?)
     });
     replaced.collect()
 }
@@ -114,7 +113,7 @@ fn add_item(document: &Document, paper: &EditedFile<'_>, map: &Node, key: &str, 
     match map.get(key) {
         Some(list) if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
-            paper.append(list, &item)
+            Ok(paper.append(list, &item)?)
         }
         _ => set(document, paper, map, &[key], &AddedPiece::List(vec![item])),
     }
@@ -172,7 +171,7 @@ pub(super) fn labelled_spot(document: &Document, paper: &EditedFile<'_>, label: 
         return left_alone("the label of its nodes has no value for spot");
     };
     document.is_own(value)?;
-    paper.replace(value, &AddedPiece::text(word))
+    Ok(paper.replace(value, &AddedPiece::text(word))?)
 }
 
 /// Replaces the value of a fact that is a separate scalar or a flag.

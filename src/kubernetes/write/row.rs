@@ -4,10 +4,9 @@ use crate::inventory::{FactValue, Key, Resource};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow};
-use crate::languages::yaml::Node;
+use crate::languages::yaml::{AddedPiece, EditedFile, Node};
 use crate::source::{Edit, Span};
 
-use super::splice::{AddedPiece, EditedFile};
 use super::{Document, Result, left_alone, piece, set};
 
 const DEEPEST: usize = 6;

@@ -37,7 +37,7 @@ pub(crate) fn without_comments(file: FileId, text: &str) -> (Cow<'_, str>, Vec<S
     for comment in &comments {
         plain.push_str(text.get(done..comment.range().start).unwrap_or_default());
         let inside = text.get(comment.range()).unwrap_or_default();
-        inside.bytes().for_each(|byte| plain.push(if byte == b'\n' { '\n' } else { ' ' }));
+        inside.bytes().for_each(|byte| plain.push(if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }));
         done = comment.range().end;
     }
     plain.push_str(text.get(done..).unwrap_or_default());

@@ -26,8 +26,10 @@ mod syntax;
 mod template;
 #[cfg(test)]
 mod tests;
+mod written;
 
 pub(crate) use deployment::AzureDeployment;
 pub(crate) use json::without_comments;
 pub(crate) use model::AzureTemplate;
 pub(crate) use parameters::{GivenByFile, given_by_bicep, given_by_json};
+pub(crate) use written::written_resources;

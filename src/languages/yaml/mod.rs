@@ -23,6 +23,7 @@ mod json;
 mod node;
 mod reader;
 pub(crate) mod scalar;
+mod splice;
 mod styles;
 mod write;
 
@@ -33,5 +34,6 @@ pub(crate) use reader::{
     YamlDocument, YamlStream, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,
     read_within,
 };
+pub(crate) use splice::{AddedPiece, EditedFile, without_members};
 pub(crate) use styles::{TextStyle, Written, is_long_key, quoted};
 pub(crate) use write::{BlockWriter, Members, MembersOf};

@@ -3,7 +3,7 @@
 //! Most Pulumi providers are generated from those of Terraform. A type has the same words in another order. Attributes
 //! have the same words too, and lists have a plural. Therefore the names need no table.
 
-mod names;
+pub(in crate::templates) mod names;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -44,27 +44,52 @@ pub(super) fn provider(package: &str) -> &'static str {
 
 impl TypeNaming for Pulumi {
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
-        let kind = &*resource.kind;
-        let mut parts = kind.split(':');
-        let (package, module, name) =
-            (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let module = module.split('/').next().unwrap_or_default();
-        let native = match package {
-            "azure-native" => AZURE.type_of(&format!("Microsoft.{module}/{name}"), letters).map(TypeNames::lifted),
-            "aws-native" => CLOUDFORMATION.type_of(&format!("AWS::{module}::{name}"), letters).cloned(),
-            _ => None,
-        };
-        if let Some(native) = native {
-            return Cow::Owned(native);
-        }
-        let prefix = provider(package);
-        let candidates = [format!("{prefix}{module}{name}"), format!("{prefix}{name}")];
-        let known = candidates.iter().find_map(|it| TYPES.get(&letters(it)).copied().map(str::to_owned));
-        let is_outer = matches!(module, "ec2" | "index" | "core" | "compute" if prefix != "google");
-        let guessed = || match is_outer {
-            true => format!("{prefix}_{}", small(name)),
-            false => format!("{prefix}_{}_{}", small(module), small(name)),
-        };
-        Cow::Owned(TypeNames::as_terraform(&known.unwrap_or_else(guessed)))
+        Cow::Owned(of_kind(&resource.kind))
     }
+}
+
+/// A package that Pulumi generates from the API of a cloud, not from a Terraform provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::templates) enum NativePackage {
+    Azure,
+    Aws,
+}
+
+/// Returns the parts of `aws:ec2/instance:Instance`: `aws`, `ec2` and `Instance`.
+pub(in crate::templates) fn short(kind: &str) -> [&str; 3] {
+    let mut parts = kind.split(':').map(|part| part.split('/').next().unwrap_or(part));
+    [(); 3].map(|()| parts.next().unwrap_or_default())
+}
+
+/// Returns the type of the cloud's API that a native type of Pulumi is, with its names.
+pub(in crate::templates) fn native(kind: &str) -> Option<(NativePackage, &'static str, TypeNames)> {
+    let [package, module, name] = short(kind);
+    match package {
+        "azure-native" => {
+            let (kind, names) = AZURE.type_of(&format!("Microsoft.{module}/{name}"), letters)?;
+            Some((NativePackage::Azure, kind, names.lifted()))
+        }
+        "aws-native" => {
+            let (kind, names) = CLOUDFORMATION.type_of(&format!("AWS::{module}::{name}"), letters)?;
+            Some((NativePackage::Aws, kind, names.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the names of a type.
+pub(in crate::templates) fn of_kind(kind: &str) -> TypeNames {
+    if let Some((_, _, names)) = native(kind) {
+        return names;
+    }
+    let [package, module, name] = short(kind);
+    let prefix = provider(package);
+    let candidates = [format!("{prefix}{module}{name}"), format!("{prefix}{name}")];
+    let known = candidates.iter().find_map(|it| TYPES.get(&letters(it)).copied().map(str::to_owned));
+    let is_outer = matches!(module, "ec2" | "index" | "core" | "compute" if prefix != "google");
+    let guessed = || match is_outer {
+        true => format!("{prefix}_{}", small(name)),
+        false => format!("{prefix}_{}_{}", small(module), small(name)),
+    };
+    TypeNames::as_terraform(&known.unwrap_or_else(guessed))
 }

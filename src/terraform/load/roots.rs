@@ -84,6 +84,8 @@ pub struct RootOverview {
     /// The variable files in order of precedence, the highest last.
     pub variable_files: Vec<String>,
     pub workspace: String,
+    /// The name that the addresses of its resources end with, if the directory has several variants.
+    pub(in crate::terraform) variant: Option<String>,
     /// The evaluation steps that it used. Each root has a budget of steps.
     pub steps: u64,
     /// The range of its blocks among all evaluated blocks.

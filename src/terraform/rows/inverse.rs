@@ -5,7 +5,8 @@ use std::fmt;
 use crate::inventory::{FactValue, Key};
 
 use super::fact::WantedType;
-use super::language::{Conditions, FactReading, LabelsAt, RowConstant, Spec};
+use super::language::{Assignment, Assignments, Conditions, FactReading, LabelsAt, RowConstant, Spec};
+use super::node::{ValueNode, scalar};
 use super::scope::Truth;
 use super::site::Site;
 use super::spot::Spot;
@@ -24,6 +25,8 @@ pub(in crate::terraform) enum Literal {
 pub(in crate::terraform) struct PlannedEdit<'a> {
     pub(in crate::terraform) spot: Spot<'a>,
     pub(in crate::terraform) to: Option<Literal>,
+    /// The path of the place, unless the place is unclear.
+    pub(in crate::terraform) path: Option<RowPath>,
 }
 
 impl fmt::Display for Literal {
@@ -38,14 +41,8 @@ impl fmt::Display for Literal {
 impl<'a> Site<'a> {
     /// Returns the ways to write a fact, the best first. Each way is a list of places that are written together.
     pub(in crate::terraform) fn ways(&self, key: Key, value: Option<&FactValue>) -> Vec<Vec<PlannedEdit<'a>>> {
-        if let Some(value) = value
-            && let Some(by_value) = self.row.write.get(key.name())
-            && let Some(all) = by_value.get(&value.to_string())
-        {
-            return vec![all.0.iter().map(|(path, what)| self.assignment(path, assigned(what))).collect()];
-        }
         let spec = self.row.keyed.iter().find(|(known, _)| *known == key).map(|(_, spec)| spec);
-        spec.map_or_else(Vec::new, |spec| self.ways_of(spec, WantedType::of(key), value))
+        self.ways_with_tables(key.name(), spec, WantedType::of(key), value)
     }
 
     /// Returns the ways to write the minimum number.
@@ -54,7 +51,113 @@ impl<'a> Site<'a> {
         let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
         let speaks = |count: &&super::language::CountReading| !super::count::range(&self.scope, count).is_absent();
         let count = holds.clone().find(speaks);
-        count.map_or_else(Vec::new, |count| self.ways_of(&count.min, WantedType::NUMBER, Some(value)))
+        let machines = count.map_or(1.0, |count| self.machines_per_unit(count));
+        // Zero is zero in any unit.
+        let written = match value.as_number() {
+            Some(number) if machines != 1.0 && number != 0.0 => FactValue::Number(number / machines),
+            _ => value.clone(),
+        };
+        if written.as_number().is_some_and(|number| number.fract() != 0.0) {
+            return vec![vec![unclear(format!("its minimum counts {machines} machines at a time"))]];
+        }
+        self.ways_with_tables("floor", count.map(|count| &count.min), WantedType::NUMBER, Some(&written))
+    }
+
+    /// Returns how many machines one unit of the minimum is, for example if it applies to each zone.
+    fn machines_per_unit(&self, count: &super::language::CountReading) -> f64 {
+        let range = super::count::range(&self.scope, count);
+        let floor = range.value().map(|range| range.floor);
+        let number = self.scope.fact(&count.min, WantedType::NUMBER).value().and_then(|it| it.as_number());
+        floor.zip(number).map_or(1.0, |(floor, number)| if number > 0.0 && floor > 0.0 { floor / number } else { 1.0 })
+    }
+
+    /// Returns the ways of the places that are read, changed by the tables `refuses` and `write` of the definition.
+    fn ways_with_tables(
+        &self,
+        fact: &str,
+        spec: Option<&Spec>,
+        wanted: WantedType,
+        value: Option<&FactValue>,
+    ) -> Vec<Vec<PlannedEdit<'a>>> {
+        let read = || spec.map_or_else(Vec::new, |spec| self.ways_of(spec, wanted, value));
+        let Some(value) = value else { return read() };
+        let text = value.to_string();
+        let refused = self.row.refuses.get(fact);
+        let refused = refused.into_iter().flat_map(|by_value| by_value.get(&text).into_iter().chain(by_value.get("*")));
+        for (reason, conditions) in refused.flatten() {
+            match self.scope.holds(conditions) {
+                Truth::No => {}
+                Truth::Yes(_) => return vec![vec![unclear(reason.clone())]],
+                Truth::Unknown { why, .. } => return vec![vec![unclear(format!("it may be refused: {why}"))]],
+            }
+        }
+        let Some(by_value) = self.row.write.get(fact) else { return read() };
+        let Some(all) = by_value.get(&text) else {
+            let mut ways = read();
+            if let Some(beside) = by_value.get("*") {
+                ways.iter_mut().filter(|way| !is_linked(way)).for_each(|way| way.extend(self.planned(beside)));
+            }
+            return ways;
+        };
+        let speaking = spec.and_then(|spec| spec.0.iter().find(|it| self.alternative_gives(it, wanted)));
+        if let Some(path @ RowPath { start: Start::Link(_), .. }) = speaking.and_then(|it| it.at.as_ref()) {
+            // The definition of the linked block decides.
+            return vec![vec![self.assignment(path, None)]];
+        }
+        let own = self.planned(all);
+        let links = read().into_iter().filter(|way| is_linked(way));
+        (!own.is_empty()).then_some(own).into_iter().chain(links).collect()
+    }
+
+    /// Returns the changes of a table that are necessary.
+    fn planned(&self, all: &Assignments) -> Vec<PlannedEdit<'a>> {
+        all.0.iter().filter_map(|(path, what)| self.planned_edit(path, what)).collect()
+    }
+
+    fn planned_edit(&self, path: &RowPath, what: &Assignment) -> Option<PlannedEdit<'a>> {
+        match self.scope.holds(&what.when) {
+            Truth::Yes(_) => {}
+            Truth::No => return None,
+            Truth::Unknown { why, .. } => return Some(unclear(format!("it depends on an unknown value: {why}"))),
+        }
+        if let Some(element) = what.add.as_ref().or(what.remove.as_ref()) {
+            let spot = self.element_spot(path, element);
+            let to = what.add.as_ref().map(|text| Literal::Text(text.clone()));
+            let is_done = matches!(&spot, Spot::Element { at, .. } if at.is_some() == to.is_some());
+            return (!is_done).then(|| PlannedEdit { spot, to, path: Some(path.clone()) });
+        }
+        let spot = self.spot(path);
+        let is_missing = matches!(spot, Spot::Missing { .. });
+        let constant = match what {
+            Assignment { default: Some(default), .. } => Some(default).filter(|_| is_missing),
+            Assignment { replace: Some(replace), .. } => Some(replace).filter(|_| !is_missing),
+            _ => what.to.as_ref(),
+        };
+        let to = assigned(constant?);
+        let is_done = match (&spot, &to) {
+            (Spot::Missing { .. }, None) => true,
+            (Spot::There(ValueNode::Value(held)), Some(to)) => {
+                scalar(&held.value).is_some_and(|it| it == to.to_string())
+            }
+            _ => false,
+        };
+        (!is_done).then(|| PlannedEdit { spot, to, path: Some(path.clone()) })
+    }
+
+    /// Returns true if the definition reads the fact at the place of an edit. Other edits accompany it.
+    pub(in crate::terraform) fn is_own_place(&self, key: Key, edit: &PlannedEdit<'_>) -> bool {
+        let spec = self.row.keyed.iter().find(|(known, _)| *known == key).map(|(_, spec)| spec);
+        spec.is_some_and(|spec| spec.0.iter().any(|it| it.at.is_some() && it.at == edit.path))
+    }
+
+    /// Returns the paths of the labels that it can have, in order of preference.
+    pub(in crate::terraform) fn label_paths(&self) -> Vec<&'static RowPath> {
+        let own = |path: &&RowPath| matches!(path.start, Start::Part | Start::Block);
+        let paths = self.row.labels.0.iter().map(|at| match at {
+            LabelsAt::Map(path) => path,
+            LabelsAt::List(list) => &list.list,
+        });
+        paths.filter(own).collect()
     }
 
     /// Returns the label maps that it can have, in order of preference.
@@ -103,8 +206,17 @@ impl<'a> Site<'a> {
     }
 
     fn assignment(&self, path: &RowPath, to: Option<Literal>) -> PlannedEdit<'a> {
-        PlannedEdit { spot: self.spot(path), to }
+        PlannedEdit { spot: self.spot(path), to, path: Some(path.clone()) }
     }
+}
+
+fn unclear<'a>(why: String) -> PlannedEdit<'a> {
+    PlannedEdit { spot: Spot::Unclear(why), to: None, path: None }
+}
+
+/// Returns whether another block, to which a link leads, sets the value.
+fn is_linked(way: &[PlannedEdit<'_>]) -> bool {
+    matches!(way, [PlannedEdit { spot: Spot::Linked(_), .. }])
 }
 
 /// Returns whether the value applies if the configuration sets nothing.

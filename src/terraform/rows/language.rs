@@ -74,9 +74,13 @@ pub(super) struct TypeRow {
     /// Nested blocks that a fix may create, because they need no other arguments.
     #[serde(default)]
     pub(super) creates: Many<String>,
-    /// The assignments for a value of a fact, if it needs more than the place that is read.
+    /// The assignments for a value of a fact, if it needs more than the place that is read. Those for the value `*`
+    /// are made beside the place that is read.
     #[serde(default)]
     pub(super) write: BTreeMap<String, BTreeMap<String, Assignments>>,
+    /// The reasons why a fix cannot write a value of a fact, with the conditions for each reason.
+    #[serde(default)]
+    pub(super) refuses: BTreeMap<String, BTreeMap<String, BTreeMap<String, Conditions>>>,
     /// Facts of the inventory, by name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
@@ -299,9 +303,28 @@ pub(super) struct ContainerAt {
     pub(super) env: Many<LabelsAt>,
 }
 
-/// Paths with the values to write; `absent` removes the value.
+/// Changes that a fix makes together, with their paths.
 #[derive(Debug, Default)]
-pub(super) struct Assignments(pub(super) Vec<(RowPath, RowConstant)>);
+pub(super) struct Assignments(pub(super) Vec<(RowPath, Assignment)>);
+
+/// The change that a fix makes at a path. It has exactly one of `to`, `default`, `replace`, `add` and `remove`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Assignment {
+    /// The value; `absent` removes the value or the block.
+    pub(super) to: Option<RowConstant>,
+    /// The value if none is set. An existing value stays.
+    pub(super) default: Option<RowConstant>,
+    /// The value if another one is set. Without a value, nothing is added.
+    pub(super) replace: Option<RowConstant>,
+    /// An element that the list at the path must have.
+    pub(super) add: Option<String>,
+    /// An element that the list at the path must not have.
+    pub(super) remove: Option<String>,
+    /// The fix makes this change only if these are true.
+    #[serde(default)]
+    pub(super) when: Conditions,
+}
 
 /// The ways to read a fact. The first alternative with a value applies.
 #[derive(Debug, Default)]

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer};
 use crate::inventory::Key;
 
 use super::language::{
-    Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many, ProviderRow,
-    RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
+    Assignment, Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many,
+    ProviderRow, RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
 };
 use crate::inventory::row_path::RowPath;
 
@@ -116,8 +116,20 @@ impl<'de> Deserialize<'de> for Conditions {
 
 impl<'de> Deserialize<'de> for Assignments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let all = BTreeMap::<String, RowConstant>::deserialize(deserializer)?;
-        let parsed = all.into_iter().map(|(path, what)| Ok((path.parse()?, what)));
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Always(RowConstant),
+            Changed(Assignment),
+        }
+        let all = BTreeMap::<String, Written>::deserialize(deserializer)?;
+        let parsed = all.into_iter().map(|(path, what)| {
+            let what = match what {
+                Written::Always(to) => Assignment { to: Some(to), ..Assignment::default() },
+                Written::Changed(what) => what,
+            };
+            Ok((path.parse()?, what))
+        });
         Ok(Assignments(parsed.collect::<Result<_, String>>().map_err(D::Error::custom)?))
     }
 }

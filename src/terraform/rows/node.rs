@@ -83,6 +83,15 @@ impl<'a> ValueNode<'a> {
         }
     }
 
+    /// Returns the place of the node itself: the body of a block, or a value where it is defined.
+    pub(in crate::terraform) fn place(&self) -> Span {
+        match self {
+            ValueNode::Block(block) => block.body,
+            ValueNode::Provider(provider) => provider.span,
+            ValueNode::Value(held) => held.value.span,
+        }
+    }
+
     /// Returns the nodes below `steps`, in the order of the code. `from` resolves paths from the start of the whole
     /// path.
     pub(super) fn walk(self, steps: &[PathStep], from: &dyn Fn(&RowPath) -> Vec<ValueNode<'a>>) -> Vec<ValueNode<'a>> {

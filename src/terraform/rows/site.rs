@@ -10,7 +10,7 @@ use super::links::{BlockIndex, Linked, follow_all};
 use super::load;
 use super::node::ValueNode;
 use super::scope::{RowScope, Truth};
-use crate::inventory::row_path::{RowPath, Start, StepName};
+use crate::inventory::row_path::{PathStep, RowPath, Start, StepName};
 use crate::terraform::code::modules::registry_name;
 
 /// The place of a resource, with the definition of its type.
@@ -49,6 +49,16 @@ impl<'a> Site<'a> {
 
     pub(in crate::terraform) fn block(&self) -> &'a EvaluatedBlock {
         self.scope.block
+    }
+
+    /// Returns the code of the part of the block that is the resource.
+    pub(in crate::terraform) fn part_extent(&self) -> Span {
+        self.scope.part.place()
+    }
+
+    /// Returns the steps from the block to the part that is the resource.
+    pub(in crate::terraform) fn part_steps(&self) -> &'static [PathStep] {
+        self.row.each.as_ref().map_or(&[], |each| &each.steps)
     }
 
     /// Returns the argument that sets the machine type, because related arguments are near it.
@@ -109,15 +119,22 @@ fn rows_of(block: &EvaluatedBlock) -> &'static [TypeRow] {
 /// Returns the parts of a block that have this address according to a definition.
 fn scopes<'a>(block: &'a EvaluatedBlock, row: &'static TypeRow, is_first: bool, address: &str) -> Vec<RowScope<'a>> {
     let Some(each) = &row.each else {
-        return if address == block.address { vec![RowScope::of(block)] } else { Vec::new() };
+        return if is_at(address, &block.address, "") { vec![RowScope::of(block)] } else { Vec::new() };
     };
     let mut found = Vec::new();
     for (at, part) in parts(block, each).into_iter().enumerate() {
         let is_block_itself = is_first && at == 0 && block.keyword == "resource";
         let suffix = if is_block_itself { "" } else { part.suffix.as_str() };
-        if address.strip_prefix(block.address.as_str()) == Some(suffix) {
+        if is_at(address, &block.address, suffix) {
             found.push(RowScope { part: part.node, key: part.key, ..RowScope::of(block) });
         }
     }
     found
+}
+
+/// Returns whether an address is that of a part of a block. The name of the variant of its root may follow, as in
+/// `a.b (dev.tfvars)`.
+fn is_at(address: &str, block: &str, suffix: &str) -> bool {
+    let rest = address.strip_prefix(block).and_then(|rest| rest.strip_prefix(suffix));
+    rest.is_some_and(|variant| variant.is_empty() || variant.starts_with(" ("))
 }

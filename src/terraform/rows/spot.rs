@@ -1,8 +1,9 @@
 //! Finds the place in the code for a path of a definition, even if nothing is set there.
 
 use crate::languages::hcl::value::HclData;
+use crate::source::Span;
 
-use super::node::{PlacedValue, ValueNode};
+use super::node::{PlacedValue, ValueNode, scalar};
 use super::site::Site;
 use crate::inventory::row_path::{Into, PathStep, RowPath, Start, StepName};
 
@@ -15,6 +16,12 @@ pub(in crate::terraform) enum Spot<'a> {
         container: ValueNode<'a>,
         rest: Vec<String>,
         path: String,
+    },
+    /// An element of a list of strings.
+    Element {
+        list: Box<Spot<'a>>,
+        /// The element, if the list has it.
+        at: Option<Span>,
     },
     /// The place is in a block that a link leads to.
     Linked(String),
@@ -54,6 +61,26 @@ impl<'a> Site<'a> {
             };
         }
         Spot::There(node)
+    }
+}
+
+impl<'a> Site<'a> {
+    /// Returns the place of an element in the list that a path leads to.
+    pub(super) fn element_spot(&self, path: &RowPath, text: &str) -> Spot<'a> {
+        let list = match self.scope.find(&path.whole()).into_iter().next() {
+            None => self.spot(path),
+            Some(ValueNode::Value(held)) if !held.value.is_unknown() => Spot::There(ValueNode::Value(held)),
+            Some(_) => return Spot::Unclear(format!("`{}` is unknown", path.name())),
+        };
+        let at = match &list {
+            Spot::There(ValueNode::Value(held)) => {
+                let items = held.value.items();
+                items.iter().find(|item| scalar(item).is_some_and(|it| it.eq_ignore_ascii_case(text))).map(|it| it.span)
+            }
+            Spot::Missing { .. } => None,
+            _ => return list,
+        };
+        Spot::Element { list: Box::new(list), at }
     }
 }
 

@@ -16,36 +16,62 @@ const STEP: &str = "  ";
 const LAST: [&str; 6] = ["tags", "labels", "depends_on", "provider", "providers", "lifecycle"];
 
 /// The additions to one body.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Addition {
-    pub(super) arguments: Vec<(String, Literal)>,
+    /// The names and expressions of arguments.
+    pub(super) arguments: Vec<(String, String)>,
     pub(super) blocks: Vec<(String, Addition)>,
     /// Arguments that are maps.
     pub(super) maps: Vec<(String, Vec<(String, Literal)>)>,
+    /// True if its blocks are written as objects, because the body is that of a module call.
+    pub(super) has_objects: bool,
 }
 
 impl Addition {
-    pub(super) fn add(&mut self, path: &[String], value: Literal) {
+    /// Adds an argument with this expression, or a key of a map.
+    pub(super) fn add(&mut self, path: &[String], value: &Literal) {
         match path {
             [] => {}
-            [name] => self.arguments.push((name.clone(), value)),
-            [name, rest @ ..] => {
-                let place = self.blocks.iter().position(|(known, _)| known == name);
-                let place = place.unwrap_or_else(|| {
-                    self.blocks.push((name.clone(), Addition::default()));
-                    self.blocks.len() - 1
-                });
-                if let Some((_, block)) = self.blocks.get_mut(place) {
-                    block.add(rest, value);
-                }
-            }
+            [map, key] if !is_argument(key) => self.add_entry(map, key, value),
+            [name] => self.add_argument(name, quoted(value)),
+            [name, rest @ ..] => self.block(name).add(rest, value),
         }
+    }
+
+    /// Adds an argument that is a list with one element.
+    pub(super) fn add_list(&mut self, path: &[String], element: &Literal) {
+        match path {
+            [] => {}
+            [name] => self.add_argument(name, format!("[{}]", quoted(element))),
+            [name, rest @ ..] => self.block(name).add_list(rest, element),
+        }
+    }
+
+    fn add_argument(&mut self, name: &str, expression: String) {
+        self.arguments.push((name.to_owned(), expression));
+    }
+
+    fn add_entry(&mut self, map: &str, key: &str, value: &Literal) {
+        let entry = (key.to_owned(), value.clone());
+        match self.maps.iter_mut().find(|(known, _)| known == map) {
+            Some((_, entries)) => entries.push(entry),
+            None => self.maps.push((map.to_owned(), vec![entry])),
+        }
+    }
+
+    fn block(&mut self, name: &str) -> &mut Addition {
+        let place = self.blocks.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            let block = Addition { has_objects: self.has_objects, ..Addition::default() };
+            self.blocks.push((name.to_owned(), block));
+            self.blocks.len() - 1
+        });
+        &mut self.blocks[place].1
     }
 
     fn lines(&self, indent: &str, into: &mut Vec<String>) {
         let width = self.arguments.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
-        for (name, value) in &self.arguments {
-            into.push(format!("{indent}{name:width$} = {}", quoted(value)));
+        for (name, expression) in &self.arguments {
+            into.push(format!("{indent}{name:width$} = {expression}"));
         }
         for (name, entries) in &self.maps {
             let shown: Vec<String> = entries.iter().map(|(key, _)| key_text(key)).collect();
@@ -59,13 +85,19 @@ impl Addition {
             if !into.is_empty() {
                 into.push(String::new());
             }
-            into.push(format!("{indent}{name} {{"));
+            let sign = if self.has_objects { " =" } else { "" };
+            into.push(format!("{indent}{name}{sign} {{"));
             let mut inner = Vec::new();
             block.lines(&format!("{indent}{STEP}"), &mut inner);
             into.append(&mut inner);
             into.push(format!("{indent}}}"));
         }
     }
+}
+
+/// Returns whether a name can be that of an argument or a block of a provider. Any other name is the key of a map.
+pub(super) fn is_argument(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Returns the changes that add arguments and blocks to a body. `near` is a related argument.
@@ -80,7 +112,7 @@ pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &
     let indent = first_item(body).map_or_else(|| format!("{close_indent}{STEP}"), |at| indent_of(text, at).to_owned());
     let mut changes = Vec::new();
     if !addition.arguments.is_empty() || !addition.maps.is_empty() {
-        let arguments = Addition { blocks: Vec::new(), ..addition.copy() };
+        let arguments = Addition { blocks: Vec::new(), ..addition.clone() };
         let at = place_of_arguments(text, body, near);
         let mut lines = Vec::new();
         arguments.lines(&indent, &mut lines);
@@ -95,7 +127,8 @@ pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &
         let mut new = String::new();
         for (name, block) in &addition.blocks {
             let mut lines = Vec::new();
-            let one = Addition { blocks: vec![(name.clone(), block.copy())], ..Addition::default() };
+            let has_objects = addition.has_objects;
+            let one = Addition { blocks: vec![(name.clone(), block.clone())], has_objects, ..Addition::default() };
             one.lines(&indent, &mut lines);
             if !is_alone || !new.is_empty() {
                 new.push_str(end_of_line);
@@ -111,13 +144,6 @@ pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &
         changes.push(TextChange { at: at..at, text: new });
     }
     changes
-}
-
-impl Addition {
-    fn copy(&self) -> Addition {
-        let blocks = self.blocks.iter().map(|(name, block)| (name.clone(), block.copy())).collect();
-        Addition { arguments: self.arguments.clone(), blocks, maps: self.maps.clone() }
-    }
 }
 
 /// Adds to `{}` or `{ a = 1 }` on one line.
@@ -214,13 +240,17 @@ fn key_text(key: &str) -> String {
     if is_name(key) { key.to_owned() } else { quoted(&Literal::Text(key.to_owned())) }
 }
 
-/// Returns the change that adds keys to `{ … }`; `None` if the expression is not an object.
-pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<TextChange> {
+/// Returns nested objects on one line: `{ a = { b = 1 } }` for the names `a` and `b`.
+pub(super) fn nested(names: &[String], value: &Literal) -> String {
+    names.iter().rev().fold(quoted(value), |inner, name| format!("{{ {} = {inner} }}", key_text(name)))
+}
+
+/// Returns the change that adds keys with these expressions to `{ … }`; `None` if the expression is not an object.
+pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, String)]) -> Option<TextChange> {
     let HclKind::Object(items) = &object.kind else { return None };
     let span = object.span.range();
     let Some(last) = items.last() else {
-        let inside: Vec<String> =
-            entries.iter().map(|(key, value)| format!("{} = {}", key_text(key), quoted(value))).collect();
+        let inside: Vec<String> = entries.iter().map(|(key, value)| format!("{} = {value}", key_text(key))).collect();
         return Some(TextChange { at: span, text: format!("{{ {} }}", inside.join(", ")) });
     };
     let sign = text.get(last.key.span.end as usize..last.value.span.start as usize).unwrap_or_default();
@@ -228,7 +258,7 @@ pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, L
     let quotes_keys = text.get(last.key.span.range()).is_some_and(|key| key.starts_with('"'));
     let new = entries.iter().map(|(key, value)| {
         let shown = if quotes_keys && is_name(key) { format!("\"{key}\"") } else { key_text(key) };
-        format!("{shown}{sign} {}", quoted(value))
+        format!("{shown}{sign} {value}")
     });
     let end = last.value.span.end as usize;
     let rest = text.get(end..span.end).unwrap_or_default();
@@ -244,16 +274,24 @@ pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, L
     Some(TextChange { at: at..at, text: new.map(|new| format!("{end_of_line_text}{indent}{new}{comma}")).collect() })
 }
 
-/// Returns the change that removes whole lines.
-pub(super) fn without(text: &str, span: Span) -> TextChange {
-    let range = span.range();
-    let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
-    let end =
-        text.get(range.end..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| range.end + length + 1);
-    let alone = text.get(start..range.start).is_some_and(|before| before.trim().is_empty());
-    let tail = text.get(range.end..end).unwrap_or_default().trim();
-    if alone && (tail.is_empty() || tail.starts_with('#') || tail.starts_with("//")) {
-        return TextChange { at: start..end, text: String::new() };
+/// Returns the changes that add an element to `[ … ]`; none if the expression is not a list.
+pub(super) fn into_list(text: &str, list: &Expression, element: &Literal) -> Vec<TextChange> {
+    let HclKind::List(items) = &list.kind else { return Vec::new() };
+    let span = list.span.range();
+    let Some(last) = items.last() else {
+        return vec![TextChange { at: span, text: format!("[{}]", quoted(element)) }];
+    };
+    let end = last.span.end as usize;
+    let rest = text.get(end..span.end).unwrap_or_default();
+    if !rest.contains('\n') {
+        return vec![TextChange { at: end..end, text: format!(", {}", quoted(element)) }];
     }
-    TextChange { at: range, text: String::new() }
+    let indent = indent_of(text, last.span.start as usize);
+    let line = format!("{}{indent}{}", line_break(text, span.start), quoted(element));
+    if rest.trim_start().starts_with(',') {
+        let at = end_of_line(text, end);
+        return vec![TextChange { at: at..at, text: format!("{line},") }];
+    }
+    let at = end_of_line(text, end);
+    vec![TextChange { at: end..end, text: ",".to_owned() }, TextChange { at: at..at, text: line }]
 }

@@ -6,19 +6,21 @@
 mod align;
 mod insert;
 mod literal;
+mod members;
 mod origin;
+pub(super) mod properties;
+mod remove;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
-use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
+use crate::languages::hcl::syntax::{BlockNode, Body, HclKind, parse_expression};
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
-use super::address::base;
 use super::block::EvaluatedBlock;
 use super::code::library::ModuleLibrary;
 use super::code::module::ModuleTool;
@@ -26,6 +28,7 @@ use super::load::roots::RootOverview;
 use super::rows::{BlockIndex, Literal, PlacedValue, PlannedEdit, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;
+use members::object_in;
 use origin::EditLocation;
 
 /// Writes facts to the places where the definitions of `resources/` read them.
@@ -37,8 +40,8 @@ pub struct TerraformWriter<'a> {
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was used.
     indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
-    /// The links between all blocks, for languages without roots.
-    all: OnceCell<Rc<BlockIndex<'a>>>,
+    /// The links between the blocks of each document of a language without roots, by its first block.
+    documents: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
 }
 
 /// The maximum number of blocks that a link leads through.
@@ -49,26 +52,6 @@ type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
-/// Returns the places of one way, if each is a literal scalar on the resource itself.
-fn scalars_of(site: &Site<'_>, way: &[PlannedEdit<'_>]) -> Result<Vec<(Span, String)>> {
-    let place = |PlannedEdit { spot, to }: &PlannedEdit<'_>| match (spot, to) {
-        (Spot::There(ValueNode::Value(held)), Some(to)) => {
-            if held.value.sensitive {
-                return left_alone("the value is sensitive");
-            }
-            if !held.is_written_here() || !site.block().body.contains(held.value.span) {
-                return left_alone("the value is computed, or comes from a parameter");
-            }
-            Ok((held.value.span, to.to_string()))
-        }
-        (Spot::Linked(link), _) => left_alone(format!("its {link} sets it")),
-        (Spot::Unclear(why), _) => left_alone(why.clone()),
-        (_, None) => left_alone("gpulint removes nothing from templates"),
-        _ => left_alone("the field is not set, and gpulint adds nothing to templates"),
-    };
-    way.iter().map(place).collect()
-}
-
 fn left_alone<T>(why: impl Into<String>) -> Result<T> {
     Err(Declined::LeftAlone(why.into()))
 }
@@ -76,8 +59,8 @@ fn left_alone<T>(why: impl Into<String>) -> Result<T> {
 impl<'a> TerraformWriter<'a> {
     pub fn new(sources: &'a SourceFiles, blocks: &'a [EvaluatedBlock], roots: &'a [RootOverview]) -> Self {
         let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu);
-        let (by_address, indices, all) = Default::default();
-        TerraformWriter { sources, blocks, roots, library, by_address, indices, all }
+        let (by_address, indices, documents) = Default::default();
+        TerraformWriter { sources, blocks, roots, library, by_address, indices, documents }
     }
 
     /// Returns the edits that set the requested fact; empty if the configuration already sets it.
@@ -87,34 +70,6 @@ impl<'a> TerraformWriter<'a> {
             return left_alone("its block was not found");
         };
         self.in_site(&site, &index, resource, wish, 0)
-    }
-
-    /// Returns the places of scalars and their new values for another language, if the resource sets the fact itself.
-    pub fn scalars(&self, resource: &Resource, wish: &FactEdit) -> Result<Vec<(Span, String)>> {
-        let is_near = |block: &&EvaluatedBlock| {
-            block.body.file == resource.body.file
-                && block.body.contains(resource.body)
-                && *block.address == *resource.declared.block
-        };
-        let index = self.index_of_all();
-        let block = index.instances(base(&resource.declared.block)).iter().copied().find(is_near);
-        let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
-            return left_alone("its text in the file was not found");
-        };
-        let ways = match (&wish.part, &wish.value) {
-            (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
-            (Part::Floor, Some(value)) => site.ways_of_floor(value),
-            _ => return left_alone("gpulint writes no labels into templates"),
-        };
-        let mut declined = None;
-        for way in ways {
-            match scalars_of(&site, &way) {
-                Ok(places) => return Ok(places),
-                Err(why) => declined = declined.or(Some(why)),
-            }
-        }
-        let none = || Declined::Inexpressible(format!("`{}` has no argument for {}", resource.kind, wish.part));
-        Err(declined.unwrap_or_else(none))
     }
 
     /// Returns the edits that set several labels at once.
@@ -206,12 +161,18 @@ impl<'a> TerraformWriter<'a> {
 
     fn site(&self, resource: &Resource) -> Option<(Site<'a>, Rc<BlockIndex<'a>>)> {
         let by_address = self.by_address();
-        let mut address = resource.address.split(" (").next().unwrap_or(&resource.address);
+        let end = self.variant_of(resource);
+        let mut address = resource.address.strip_suffix(&end).unwrap_or(&resource.address);
+        let is_of = |root: &RootOverview| {
+            let directory = resource.root.as_deref().is_none_or(|directory| *directory == *root.directory);
+            directory && end_of_variant(root) == end
+        };
         loop {
             for &at in by_address.get(address).into_iter().flatten() {
                 let block = self.blocks.get(at)?;
                 let is_it = block.span == resource.span || block.body.contains(resource.body);
-                let Some(root) = self.roots.iter().position(|root| root.blocks.contains(&at)) else { continue };
+                let root = self.roots.iter().position(|root| root.blocks.contains(&at) && is_of(root));
+                let Some(root) = root else { continue };
                 let index = self.index(root);
                 if is_it && let Some(site) = Site::of(block, resource, &index) {
                     return Some((site, index));
@@ -221,6 +182,13 @@ impl<'a> TerraformWriter<'a> {
             let cut = address.rfind(['.', '['])?;
             address = address.get(..cut)?;
         }
+    }
+
+    /// Returns the end of an address that names the variant of its root, as in `a.b (dev.tfvars)`.
+    fn variant_of(&self, resource: &Resource) -> String {
+        let roots = self.roots.iter().filter(|root| resource.root.as_deref().is_none_or(|it| *it == *root.directory));
+        let ends = roots.map(end_of_variant).filter(|end| resource.address.ends_with(end.as_str()));
+        ends.max_by_key(String::len).unwrap_or_default()
     }
 
     fn by_address(&self) -> Rc<ByAddress<'a>> {
@@ -234,10 +202,6 @@ impl<'a> TerraformWriter<'a> {
         self.by_address.borrow_mut().get_or_insert_with(make).clone()
     }
 
-    fn index_of_all(&self) -> Rc<BlockIndex<'a>> {
-        self.all.get_or_init(|| Rc::new(BlockIndex::new(self.blocks, &[]))).clone()
-    }
-
     fn index(&self, root: usize) -> Rc<BlockIndex<'a>> {
         let make = || {
             let range = self.roots.get(root).map(|root| root.blocks.clone()).unwrap_or_default();
@@ -249,7 +213,7 @@ impl<'a> TerraformWriter<'a> {
     /// Returns the edits for all places of one way to write a fact.
     fn way(&self, site: &Site<'a>, way: &[PlannedEdit<'a>]) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
-        for PlannedEdit { spot, to } in way {
+        for PlannedEdit { spot, to, .. } in way {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
                 (Spot::Linked(_), _) => return left_alone("it is in two blocks"),
@@ -257,13 +221,18 @@ impl<'a> TerraformWriter<'a> {
                     self.replace(site, held, literal, &mut pending)?
                 }
                 (Spot::There(ValueNode::Value(held)), None) => self.remove(site, held, &mut pending)?,
-                (Spot::There(ValueNode::Block(block)), None) => {
-                    self.demand_one_caller(&self.directory_of(block.span.file))?;
-                    let text = self.sources.text(block.span.file);
-                    pending.change(block.span.file, insert::without(&text, block.span.to(block.body)));
-                }
+                (Spot::There(ValueNode::Block(block)), None) => self.remove_block(block, &mut pending)?,
                 (Spot::There(_), _) => return left_alone("there is a block in place of a value"),
                 (Spot::Missing { .. }, None) => {}
+                (Spot::Element { list, at: None, .. }, Some(element)) => {
+                    self.put_element(site, list, element, &mut pending)?;
+                }
+                (Spot::Element { list, at: Some(at), .. }, None) => {
+                    if let Spot::There(ValueNode::Value(held)) = &**list {
+                        self.remove_member(site, held, *at, &mut pending)?;
+                    }
+                }
+                (Spot::Element { .. }, _) => {}
                 (Spot::Missing { container, rest, path }, Some(literal)) => {
                     self.put(site, container, rest, path, literal, &mut pending)?;
                 }
@@ -286,19 +255,8 @@ impl<'a> TerraformWriter<'a> {
             EditLocation::Literal => {
                 pending.change(span.file, TextChange { at: span.range(), text: literal::in_place_of(old, literal) });
             }
-            EditLocation::Argument(call, name) => pending.addition(call).add(&[name], literal.clone()),
+            EditLocation::Argument(call, name) => pending.addition(call).add(&[name], literal),
         }
-        Ok(())
-    }
-
-    fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
-        let file = held.said.file;
-        if !site.block().body.contains(held.said) {
-            return left_alone("the argument is in another place");
-        }
-        self.may_change(site.block(), held.expression, held.value.span)?;
-        let text = self.sources.text(file);
-        pending.change(file, insert::without(&text, held.said));
         Ok(())
     }
 
@@ -314,23 +272,19 @@ impl<'a> TerraformWriter<'a> {
     ) -> Result<()> {
         match container {
             ValueNode::Block(block) => {
-                let known = path.split('.').count() - rest.len();
-                for length in known + 1..known + rest.len() {
-                    let made: Vec<&str> = path.split('.').take(length).collect();
-                    if !site.may_create(&made.join(".")) {
-                        return left_alone(format!("it needs a `{}` block with more arguments", made.join(".")));
-                    }
-                }
-                let file = block.body.file;
-                if !self.sources.path(file).ends_with(".tf") && !self.sources.path(file).ends_with(".tofu") {
-                    return left_alone("gpulint adds no arguments to JSON");
-                }
-                self.demand_one_caller(&self.directory_of(file))?;
-                pending.addition(block.body).add(rest, literal.clone());
+                self.demand_addition(site, block, rest, path)?;
+                let addition = pending.addition(block.body);
+                addition.has_objects = site.block().keyword == "module";
+                addition.add(rest, literal);
                 Ok(())
             }
             ValueNode::Value(held) => match rest {
-                [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
+                [key] => self.put_keys(site, held, &[(key.clone(), literal::quoted(literal))], pending),
+                [key, inner @ ..] if !pending.has_nested && site.may_create(&path_without_last(path)) => {
+                    // A second one could need the same object.
+                    pending.has_nested = true;
+                    self.put_keys(site, held, &[(key.clone(), insert::nested(inner, literal))], pending)
+                }
                 _ => left_alone("it needs an object with more entries"),
             },
             ValueNode::Provider(_) => left_alone("the provider configuration sets it"),
@@ -342,7 +296,7 @@ impl<'a> TerraformWriter<'a> {
         &self,
         site: &Site<'a>,
         held: &PlacedValue,
-        entries: &[(String, Literal)],
+        entries: &[(String, String)],
         pending: &mut Pending,
     ) -> Result<()> {
         let span = held.value.span;
@@ -373,7 +327,10 @@ impl<'a> TerraformWriter<'a> {
         };
         let mut pending = Pending::default();
         match &spot {
-            Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
+            Spot::There(ValueNode::Value(held)) => {
+                let shown: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), literal::quoted(value))).collect();
+                self.put_keys(site, held, &shown, &mut pending)?;
+            }
             Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
                 // In JSON, a comma would be necessary between this object and its neighbors.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
@@ -388,7 +345,9 @@ impl<'a> TerraformWriter<'a> {
             Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
                 return left_alone("its labels are not a map");
             }
-            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels are in another place"),
+            Spot::Missing { .. } | Spot::Linked(_) | Spot::Element { .. } => {
+                return left_alone("its labels are in another place");
+            }
             Spot::Unclear(why) => return left_alone(why.clone()),
         }
         self.finish(site, pending)
@@ -396,7 +355,7 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the edits, with those that keep the neighboring lines aligned.
     fn finish(&self, site: &Site<'a>, pending: Pending) -> Result<Vec<Edit>> {
-        let Pending { mut changes, additions } = pending;
+        let Pending { mut changes, additions, .. } = pending;
         for (span, addition) in additions {
             let Some(body) = self.body(span) else {
                 return left_alone("a `dynamic` block generates it, or it cannot be parsed");
@@ -427,6 +386,14 @@ impl<'a> TerraformWriter<'a> {
     }
 }
 
+fn path_without_last(path: &str) -> String {
+    path.rsplit_once('.').map_or_else(String::new, |(above, _)| above.to_owned())
+}
+
+fn end_of_variant(root: &RootOverview) -> String {
+    root.variant.as_ref().map(|name| format!(" ({name})")).unwrap_or_default()
+}
+
 /// Replaces arguments that are set to `null` by the additions.
 fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChange>) -> Result<Addition> {
     let mut declined = None;
@@ -435,7 +402,7 @@ fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChan
         Some(written) => {
             match written.expression.kind {
                 HclKind::Null => {
-                    changes.push(TextChange { at: written.expression.span.range(), text: literal::quoted(value) });
+                    changes.push(TextChange { at: written.expression.span.range(), text: value.clone() });
                 }
                 _ => declined = Some(name.clone()),
             }
@@ -471,24 +438,13 @@ fn is_scalar(file: FileId, text: &str) -> bool {
         || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
-/// Returns the object at a position; for `merge(…)`, the last literal object.
-fn object_in(span: Span, text: &str) -> Option<Expression> {
-    let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
-    let expression = parse_expression(span.file, &padded).ok()?;
-    match expression.kind {
-        HclKind::Object(_) => Some(expression),
-        HclKind::Call(call) if &*call.name.text == "merge" => {
-            call.arguments.into_iter().rev().find(|it| matches!(it.kind, HclKind::Object(_)))
-        }
-        _ => None,
-    }
-}
-
 /// Changes that belong together, before they are sorted.
 #[derive(Default)]
 struct Pending {
     changes: BTreeMap<FileId, Vec<TextChange>>,
     additions: Vec<(Span, Addition)>,
+    /// True if an object with a new object inside is written.
+    has_nested: bool,
 }
 
 impl Pending {

@@ -258,7 +258,8 @@ fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Decli
 
 /// Returns how an expression leads to the literal.
 fn passes(node: &Expression, literal: Span) -> Passes {
-    if node.span == literal && node.is_literal() {
+    // Other members of an object or a list may be computed.
+    if node.span == literal && (node.is_literal() || matches!(node.kind, HclKind::Object(_) | HclKind::List(_))) {
         return Passes::Here;
     }
     match &node.kind {

@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
-use crate::inventory::Declined;
-use crate::languages::yaml::{self, Node, NodeData, NodeEntry, scalar};
 use crate::source::{Edit, Span};
 
-use super::left_alone;
+use super::{Node, NodeData, NodeEntry, quoted, scalar};
+
+/// An edit, or the reason why there is none.
+type Result<T> = std::result::Result<T, &'static str>;
 
 /// A piece to add.
 #[derive(Debug, Clone)]
-pub(super) enum AddedPiece {
+pub(crate) enum AddedPiece {
     Number(String),
     Text(String),
     Map(Vec<(String, AddedPiece)>),
@@ -19,18 +20,18 @@ pub(super) enum AddedPiece {
 }
 
 impl AddedPiece {
-    pub(super) fn text(text: &str) -> AddedPiece {
+    pub(crate) fn text(text: &str) -> AddedPiece {
         AddedPiece::Text(text.to_owned())
     }
 
     /// Returns this piece below keys that do not exist yet.
-    pub(super) fn below(self, keys: &[&str]) -> AddedPiece {
+    pub(crate) fn below(self, keys: &[&str]) -> AddedPiece {
         keys.iter().rev().fold(self, |inner, key| AddedPiece::Map(vec![((*key).to_owned(), inner)]))
     }
 }
 
 /// The text of a file, with its style.
-pub(super) struct EditedFile<'t> {
+pub(crate) struct EditedFile<'t> {
     text: &'t str,
     line_end: &'static str,
     /// The indentation of nested mappings.
@@ -41,7 +42,7 @@ pub(super) struct EditedFile<'t> {
 
 impl<'t> EditedFile<'t> {
     /// Creates the page. `own` is the document of the file that is edited.
-    pub(super) fn new(text: &'t str, own: &str, root: &Node) -> EditedFile<'t> {
+    pub(crate) fn new(text: &'t str, own: &str, root: &Node) -> EditedFile<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
         let mut page = EditedFile { text, line_end, step: 2, dash: 2 };
         let mut seen = (None, None);
@@ -110,17 +111,17 @@ impl<'t> EditedFile<'t> {
     }
 
     /// Replaces a scalar, and keeps its quotes.
-    pub(super) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
+    pub(crate) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit> {
         let old = self.text.get(node.span.range()).unwrap_or_default();
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
-            return left_alone("the value is not a plain value on one line");
+            return Err("the value is not a plain value on one line");
         }
         let raw = match new {
             AddedPiece::Number(text) | AddedPiece::Text(text) => text,
-            _ => return left_alone("the value is not a mapping"),
+            _ => return Err("the value is not a mapping"),
         };
         let replacement = match old.chars().next() {
-            Some('"') => yaml::quoted(raw),
+            Some('"') => quoted(raw),
             Some('\'') => format!("'{}'", raw.replace('\'', "''")),
             _ => scalar_text(new, false),
         };
@@ -128,21 +129,30 @@ impl<'t> EditedFile<'t> {
     }
 
     /// Adds keys after the others.
-    pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
+    pub(crate) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit> {
+        self.insert_after(map, map.entries().iter().max_by_key(|entry| entry.key_span.start), new)
+    }
+
+    /// Adds keys after one of the others; between brackets, after the last one.
+    pub(crate) fn insert_after(
+        &self,
+        map: &Node,
+        last: Option<&NodeEntry>,
+        new: &[(String, AddedPiece)],
+    ) -> Result<Edit> {
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
         }
-        let last = map.entries().iter().max_by_key(|entry| entry.key_span.start);
-        let Some(last) = last else { return left_alone("the mapping to add to is empty") };
+        let Some(last) = last else { return Err("the mapping to add to is empty") };
         let (Some(first), true) =
             (map.entries().first(), map.entries().iter().all(|entry| map.span.contains(entry.key_span)))
         else {
-            return left_alone("a part of the mapping comes from an anchor");
+            return Err("a part of the mapping comes from an anchor");
         };
         let column = self.column(first.key_span.start as usize);
         let before = self.text.get(self.line_start(first.key_span.start as usize)..first.key_span.start as usize);
         if before.is_none_or(|before| before.contains(|c| !matches!(c, ' ' | '-'))) {
-            return left_alone("the keys of the mapping are not at the start of their lines");
+            return Err("the keys of the mapping are not at the start of their lines");
         }
         let mut lines = String::new();
         self.block(new, column, true, &mut lines);
@@ -150,10 +160,10 @@ impl<'t> EditedFile<'t> {
     }
 
     /// Adds a value to a key without one: `labels:`.
-    pub(super) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit, Declined> {
+    pub(crate) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit> {
         let old = self.text.get(entry.value.span.range()).unwrap_or_default();
         if !old.trim().is_empty() || self.is_flow(map) {
-            return left_alone("the value is not a mapping");
+            return Err("the value is not a mapping");
         }
         let column = self.column(entry.key_span.start as usize);
         let mut lines = String::new();
@@ -162,34 +172,70 @@ impl<'t> EditedFile<'t> {
     }
 
     /// Adds an item after the others.
-    pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Edit, Declined> {
+    pub(crate) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Edit> {
         let Some(last) = list.items().last() else {
             return match self.text.get(list.span.range()) {
                 Some("[]") => Ok(Edit { span: list.span, replacement: format!("[{}]", flow(item, false)) }),
-                _ => left_alone("the list to add to is empty"),
+                _ => Err("the list to add to is empty"),
             };
         };
         if !list.items().iter().all(|item| list.span.contains(item.span)) {
-            return left_alone("a part of the list comes from an anchor");
+            return Err("a part of the list comes from an anchor");
         }
         if self.is_flow(list) {
             let json = self.text.get(last.span.range()).is_some_and(|text| text.starts_with('"'));
             return Ok(self.behind(list, last.span.end as usize, last.span.start as usize, flow(item, json)));
         }
-        let Some(dash) = self.dash_of(last) else { return left_alone("the list has an unusual form") };
+        let Some(dash) = self.dash_of(last) else { return Err("the list has an unusual form") };
         let mut lines = String::new();
         self.item(item, dash, &mut lines);
         Ok(self.after(list, self.content_end(last), lines))
     }
 
+    /// Removes keys with their values, but not all keys of the mapping.
+    pub(crate) fn without_keys(&self, map: &Node, gone: &[usize]) -> Result<Vec<Edit>> {
+        if !map.entries().iter().all(|entry| map.span.contains(entry.key_span)) {
+            return Err("a part of the mapping comes from an anchor");
+        }
+        if self.is_flow(map) {
+            let members: Vec<Span> = map.entries().iter().map(NodeEntry::span).collect();
+            let places = without_members(&members, gone);
+            let crosses = |edit: &Edit| self.text_of(edit.span).contains('#');
+            return if places.iter().any(crosses) { Err("it has a comment on the same line") } else { Ok(places) };
+        }
+        gone.iter().filter_map(|at| Some(self.without_key(map, map.entries().get(*at)?, *at))).collect()
+    }
+
+    fn without_key(&self, map: &Node, entry: &NodeEntry, at: usize) -> Result<Edit> {
+        let start = entry.key_span.start as usize;
+        let line = self.line_start(start);
+        let edit =
+            |start: usize, end: usize| Edit { span: Span::new(map.span.file, start, end), replacement: String::new() };
+        if self.text.get(line..start).is_some_and(|before| before.trim().is_empty()) {
+            let stop = self.line_stop(self.end_of(entry));
+            let rest = self.text.get(stop..).unwrap_or_default();
+            return Ok(match rest.find('\n') {
+                Some(more) => edit(line, stop + more + 1),
+                None => edit(self.line_stop(line.saturating_sub(1)), stop),
+            });
+        }
+        // The first key after a dash: the next key takes its place.
+        let next = map.entries().get(at + 1).map(|next| next.key_span.start as usize);
+        let between = next.and_then(|next| self.text.get(self.end_of(entry)..next));
+        match (next, between) {
+            (Some(next), Some(between)) if between.trim().is_empty() => Ok(edit(start, next)),
+            _ => Err("the key is not at the start of its line"),
+        }
+    }
+
     /// Removes items: whole lines, or words between brackets.
-    pub(super) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>, Declined> {
+    pub(crate) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>> {
         let items = list.items();
         let (Some(first), Some(last)) = (items.get(gone.start), items.get(gone.end.saturating_sub(1))) else {
-            return left_alone("the argument was not found");
+            return Err("the argument was not found");
         };
         if !items.iter().all(|item| list.span.contains(item.span)) {
-            return left_alone("a part of the list comes from an anchor");
+            return Err("a part of the list comes from an anchor");
         }
         let edit =
             |start: usize, end: usize| Edit { span: Span::new(list.span.file, start, end), replacement: String::new() };
@@ -199,10 +245,10 @@ impl<'t> EditedFile<'t> {
             let (start, end) = match (before, after) {
                 (Some(before), _) => (before, last.span.end as usize),
                 (None, Some(after)) => (first.span.start as usize, after),
-                (None, None) => return left_alone("it is the only argument"),
+                (None, None) => return Err("it is the only argument"),
             };
             let crosses = self.text.get(start..end).is_none_or(|text| text.contains(" #"));
-            return if crosses { left_alone("it has a comment on the same line") } else { Ok(vec![edit(start, end)]) };
+            return if crosses { Err("it has a comment on the same line") } else { Ok(vec![edit(start, end)]) };
         }
         let mut edits: Vec<Edit> = Vec::new();
         for item in items.get(gone).unwrap_or_default() {
@@ -210,7 +256,7 @@ impl<'t> EditedFile<'t> {
             let dash = self.text.get(start..item.span.start as usize).unwrap_or_default().trim();
             let behind = self.text.get(item.span.end as usize..stop).unwrap_or_default().trim();
             if dash != "-" || !(behind.is_empty() || behind.starts_with('#')) {
-                return left_alone("the list has an unusual form");
+                return Err("the list has an unusual form");
             }
             let rest = self.text.get(stop..).unwrap_or_default();
             let end = stop + rest.find('\n').map_or(rest.len(), |at| at + 1);
@@ -223,7 +269,7 @@ impl<'t> EditedFile<'t> {
         Ok(edits)
     }
 
-    pub(super) fn text_of(&self, span: Span) -> &'t str {
+    pub(crate) fn text_of(&self, span: Span) -> &'t str {
         self.text.get(span.range()).unwrap_or_default()
     }
 
@@ -254,20 +300,20 @@ impl<'t> EditedFile<'t> {
         Edit { span: Span::new(node.span.file, at, at), replacement }
     }
 
-    fn add_in_brackets(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
+    fn add_in_brackets(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit> {
         let Some(last) = map.entries().iter().max_by_key(|entry| entry.key_span.start) else {
             let inside = flow(&AddedPiece::Map(new.to_vec()), false);
             return Ok(Edit { span: map.span, replacement: inside });
         };
         if !map.entries().iter().all(|entry| map.span.contains(entry.key_span)) {
-            return left_alone("a part of the mapping comes from an anchor");
+            return Err("a part of the mapping comes from an anchor");
         }
         let json = self.text.get(last.key_span.range()).is_some_and(|key| key.starts_with('"'));
         let inside = flow(&AddedPiece::Map(new.to_vec()), json);
         let inside = inside.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&inside).to_owned();
         let end = (last.value.span.end as usize).max(last.key_span.end as usize);
         if self.text.get(end..map.span.end as usize).is_some_and(|rest| rest.contains('#')) {
-            return left_alone("there is a comment before the closing bracket");
+            return Err("there is a comment before the closing bracket");
         }
         Ok(self.behind(map, end, last.key_span.start as usize, inside))
     }
@@ -343,9 +389,29 @@ impl<'t> EditedFile<'t> {
     }
 }
 
+/// Removes members between brackets with their commas, but not all members.
+pub(crate) fn without_members(members: &[Span], gone: &[usize]) -> Vec<Edit> {
+    let start = |at: usize| members.get(at).map(|it| (it.file, it.start as usize));
+    let end = |at: usize| members.get(at).map(|it| (it.file, it.end as usize));
+    let mut edits = Vec::new();
+    let mut at = 0;
+    while at < members.len() {
+        let run = (at..members.len()).take_while(|it| gone.contains(it)).count();
+        let place = match at.checked_sub(1) {
+            Some(before) => end(before).zip(end(at + run.max(1) - 1)),
+            None => start(at).zip(start(at + run)),
+        };
+        if let (Some(((file, start), (_, end))), true) = (place, run > 0) {
+            edits.push(Edit { span: Span::new(file, start, end), replacement: String::new() });
+        }
+        at += run.max(1);
+    }
+    edits
+}
+
 /// Formats a piece in brackets.
 fn flow(piece: &AddedPiece, json: bool) -> String {
-    let key = |key: &str| if json { yaml::quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
+    let key = |key: &str| if json { quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
     match piece {
         AddedPiece::Map(map) => {
             let inside: Vec<String> =
@@ -362,7 +428,7 @@ fn flow(piece: &AddedPiece, json: bool) -> String {
 /// Formats a scalar without quotes if this is unambiguous, otherwise with quotes.
 fn scalar_text(piece: &AddedPiece, json: bool) -> String {
     match piece {
-        AddedPiece::Text(text) if json || !is_plain(text) => yaml::quoted(text),
+        AddedPiece::Text(text) if json || !is_plain(text) => quoted(text),
         AddedPiece::Text(text) | AddedPiece::Number(text) => text.clone(),
         AddedPiece::Map(_) | AddedPiece::List(_) => String::new(),
     }

@@ -1,0 +1,279 @@
+//! Finds the name that a language has for a property of a resource definition.
+//!
+//! The tables of `schema/targets` list the properties of each type. The same conversion that reads a template gives
+//! each of them its name in definitions. A property that no table lists is not written.
+
+use std::sync::LazyLock;
+
+use crate::source::csv_records;
+use crate::templates::blocks;
+use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames};
+use crate::templates::pulumi::names::{self as pulumi, NativePackage};
+
+/// The properties of all types of one language.
+static CLOUDFORMATION_TYPES: LazyLock<TargetTable> =
+    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/cloudformation.csv")));
+static AZURE_TYPES: LazyLock<TargetTable> =
+    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/arm.csv")));
+static PULUMI_TYPES: LazyLock<TargetTable> =
+    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/pulumi.csv")));
+
+/// The column of the flags.
+const FLAGS: usize = 14;
+
+struct TargetTable(Vec<(String, Vec<TargetProperty>)>);
+
+/// A property as its language names it.
+#[derive(Debug, Clone)]
+pub(super) struct TargetProperty {
+    pub(super) steps: Vec<TargetStep>,
+    /// The kind of its value: `string`, `number`, `list(object)`.
+    pub(super) kind: String,
+    /// True if its parent needs it.
+    is_required: bool,
+    /// True if a change replaces the resource.
+    pub(super) is_fixed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TargetStep {
+    pub(super) name: String,
+    /// True if the value is a list, and the next step is in its items.
+    pub(super) is_list: bool,
+}
+
+/// The properties of one type, with its names in definitions.
+pub(super) struct TargetType {
+    names: TypeNames,
+    properties: Vec<TargetProperty>,
+}
+
+impl TargetTable {
+    fn of(text: &str) -> TargetTable {
+        let mut types: Vec<(String, Vec<TargetProperty>)> = Vec::new();
+        for (_, record) in csv_records(text).skip(1) {
+            let Ok(cells) = record else { continue };
+            let [kind, path, value, need, ..] = cells.as_slice() else { continue };
+            if !kind.is_empty() {
+                types.push((kind.split('@').next().unwrap_or_default().to_owned(), Vec::new()));
+            }
+            if let Some((_, properties)) = types.last_mut().filter(|_| !path.is_empty()) {
+                properties.push(TargetProperty {
+                    steps: steps(path),
+                    kind: value.clone(),
+                    is_required: need == "required",
+                    is_fixed: cells.get(FLAGS).is_some_and(|flags| flags.split('|').any(|flag| flag == "new")),
+                });
+            }
+        }
+        TargetTable(types)
+    }
+
+    fn get(&self, is_it: impl Fn(&str) -> bool) -> Vec<TargetProperty> {
+        self.0.iter().find(|(name, _)| is_it(name)).map(|(_, all)| all.clone()).unwrap_or_default()
+    }
+}
+
+fn steps(path: &str) -> Vec<TargetStep> {
+    let step = |name: &str| match name.strip_suffix("[]") {
+        Some(name) => TargetStep { name: name.to_owned(), is_list: true },
+        None => TargetStep { name: name.to_owned(), is_list: false },
+    };
+    path.split('.').map(step).collect()
+}
+
+impl TargetType {
+    /// Returns the properties of a type. `is` is its type in definitions, which distinguishes variants.
+    pub(super) fn of(kind: &str, is: &str) -> TargetType {
+        if kind.contains("::") {
+            let names = CLOUDFORMATION.variant(kind, is);
+            return TargetType { names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
+        }
+        if kind.contains(':') {
+            return TargetType::of_pulumi(kind);
+        }
+        let properties = AZURE_TYPES.get(|it| it.eq_ignore_ascii_case(kind));
+        TargetType { names: AZURE.variant(kind, is), properties }
+    }
+
+    fn of_pulumi(kind: &str) -> TargetType {
+        if let Some((package, kind, names)) = pulumi::native(kind) {
+            let table = match package {
+                NativePackage::Azure => &AZURE_TYPES,
+                NativePackage::Aws => &CLOUDFORMATION_TYPES,
+            };
+            let kind = kind.split('#').next().unwrap_or(kind);
+            let mut properties = table.get(|it| it == kind);
+            properties.iter_mut().for_each(TargetProperty::lift);
+            return TargetType { names, properties };
+        }
+        let token = pulumi::short(kind);
+        TargetType { names: pulumi::of_kind(kind), properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token) }
+    }
+
+    /// Returns the only property with this path in definitions, or the key of a map.
+    pub(super) fn property(&self, path: &[String]) -> Option<TargetProperty> {
+        let mut found = self.properties.iter().filter(|it| self.is_named(it, path));
+        match (found.next(), found.next()) {
+            (Some(property), None) => Some(property.clone()),
+            (None, _) => self.key_of_map(path),
+            _ => None,
+        }
+    }
+
+    fn key_of_map(&self, path: &[String]) -> Option<TargetProperty> {
+        let (key, above) = path.split_last()?;
+        let map = self.properties.iter().find(|it| self.is_named(it, above))?;
+        let is_open = self.members(&map.steps).next().is_none();
+        if !is_open || !matches!(map.kind.as_str(), "map(string)" | "object") {
+            return None;
+        }
+        let key = TargetStep { name: key.clone(), is_list: false };
+        let steps = map.steps.iter().cloned().chain([key]).collect();
+        Some(TargetProperty { steps, kind: "string".to_owned(), is_required: false, is_fixed: map.is_fixed })
+    }
+
+    /// Returns the properties of an object, or of the items of a list.
+    pub(super) fn members<'t>(&'t self, of: &'t [TargetStep]) -> impl Iterator<Item = &'t TargetProperty> {
+        self.properties.iter().filter(move |it| it.steps.len() == of.len() + 1 && it.steps.starts_with(of))
+    }
+
+    /// Returns a property that an object needs and that no other added property is.
+    pub(super) fn missing_member<'t>(
+        &'t self,
+        of: &'t [TargetStep],
+        added: &[TargetProperty],
+    ) -> Option<&'t TargetProperty> {
+        let is_added = |it: &TargetProperty| added.iter().any(|added| added.steps.starts_with(&it.steps));
+        self.members(of).find(|it| it.is_required && !is_added(it))
+    }
+
+    fn is_named(&self, property: &TargetProperty, path: &[String]) -> bool {
+        let mut at = String::new();
+        let mut rest = path;
+        for step in &property.steps {
+            at = blocks::below(&at, &step.name);
+            let name = self.names.name(&at);
+            if name.is_empty() {
+                continue;
+            }
+            let Some((first, after)) = rest.split_first() else { return false };
+            let singular = || blocks::singular(&at).map(|one| self.names.name(&one));
+            let is_it = *first == name || self.names.plural && step.is_list && singular().as_ref() == Some(first);
+            if !is_it {
+                return false;
+            }
+            rest = after;
+        }
+        let ends_in_name = !self.names.name(&at).is_empty();
+        rest.is_empty() && ends_in_name
+    }
+}
+
+impl TargetProperty {
+    /// Names a property as Pulumi's native packages do: without `properties`, and with a small first letter.
+    fn lift(&mut self) {
+        if self.steps.first().is_some_and(|it| it.name == "properties") {
+            self.steps.remove(0);
+        }
+        for step in &mut self.steps {
+            let first: String = step.name.chars().take(1).collect::<String>().to_ascii_lowercase();
+            step.name = first + step.name.get(1..).unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every listed property has a name in definitions, and the name leads back to the property.
+    #[test]
+    fn names_are_converted_there_and_back() {
+        let mut count = 0;
+        for table in [&CLOUDFORMATION_TYPES, &AZURE_TYPES, &PULUMI_TYPES] {
+            for (kind, properties) in &table.0 {
+                let target = TargetType::of(kind, "");
+                for property in properties {
+                    let mut at = String::new();
+                    let mut path = Vec::new();
+                    for step in &property.steps {
+                        at = blocks::below(&at, &step.name);
+                        path.extend(Some(target.names.name(&at)).filter(|it| !it.is_empty()));
+                    }
+                    if target.names.name(&at).is_empty() {
+                        continue;
+                    }
+                    if let Some(found) = target.property(&path) {
+                        assert_eq!(found.steps, property.steps, "{kind} {path:?}");
+                        count += 1;
+                    }
+                }
+            }
+        }
+        assert!(count > 1000, "{count}");
+    }
+
+    #[test]
+    fn properties_are_spelled_as_their_language_does() {
+        let spelled = |kind: &str, is: &str, path: &str| {
+            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+            let steps = TargetType::of(kind, is).property(&path)?.steps.clone();
+            Some(steps.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("."))
+        };
+        for (kind, is, path, name) in [
+            (
+                "AWS::EC2::LaunchTemplate",
+                "aws_launch_template",
+                "instance_market_options.market_type",
+                "LaunchTemplateData.InstanceMarketOptions.MarketType",
+            ),
+            (
+                "AWS::Batch::ComputeEnvironment",
+                "aws_batch_compute_environment",
+                "compute_resources.min_vcpus",
+                "ComputeResources.MinvCpus",
+            ),
+            (
+                "Microsoft.Compute/virtualMachines",
+                "azurerm_linux_virtual_machine",
+                "eviction_policy",
+                "properties.evictionPolicy",
+            ),
+            (
+                "Microsoft.Compute/virtualMachines",
+                "azurerm_linux_virtual_machine",
+                "max_bid_price",
+                "properties.billingProfile.maxPrice",
+            ),
+            (
+                "azure-native:compute:VirtualMachine",
+                "azurerm_linux_virtual_machine",
+                "eviction_policy",
+                "evictionPolicy",
+            ),
+            (
+                "aws-native:batch:ComputeEnvironment",
+                "aws_batch_compute_environment",
+                "compute_resources.type",
+                "computeResources.type",
+            ),
+            (
+                "aws:batch:ComputeEnvironment",
+                "aws_batch_compute_environment",
+                "compute_resources.allocation_strategy",
+                "computeResources.allocationStrategy",
+            ),
+            (
+                "gcp:container/nodePool:NodePool",
+                "google_container_node_pool",
+                "node_config.guest_accelerator.gpu_partition_size",
+                "nodeConfig.guestAccelerators.gpuPartitionSize",
+            ),
+        ] {
+            assert_eq!(spelled(kind, is, path).as_deref(), Some(name), "{kind} {path}");
+        }
+        // A machine has no market in CloudFormation: its launch template has.
+        assert_eq!(spelled("AWS::EC2::Instance", "aws_instance", "instance_market_options.market_type"), None);
+    }
+}

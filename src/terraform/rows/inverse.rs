@@ -17,6 +17,8 @@ pub(in crate::terraform) enum Literal {
     Text(String),
     Number(String),
     Flag(bool),
+    /// An expression, as it is.
+    Code(String),
 }
 
 /// A place and its new value; `None` removes the value.
@@ -29,7 +31,7 @@ pub(in crate::terraform) struct PlannedEdit<'a> {
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Literal::Text(text) | Literal::Number(text) => f.write_str(text),
+            Literal::Text(text) | Literal::Number(text) | Literal::Code(text) => f.write_str(text),
             Literal::Flag(flag) => write!(f, "{flag}"),
         }
     }

@@ -77,11 +77,44 @@ pub(super) struct TypeRow {
     /// The assignments for a value of a fact, if it needs more than the place that is read.
     #[serde(default)]
     pub(super) write: BTreeMap<String, BTreeMap<String, Assignments>>,
+    /// The resources that a fix adds to set a fact, by the fact.
+    #[serde(default)]
+    pub(super) companions: BTreeMap<String, Companion>,
     /// Facts of the inventory, by name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
     #[serde(skip)]
     pub(super) keyed: Vec<(Key, Spec)>,
+}
+
+/// Resources that a fix adds after a block, to set a fact of that block.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::terraform) struct Companion {
+    /// The code of the resources, with `<words>` that depend on the block.
+    #[serde(default)]
+    pub(in crate::terraform) code: String,
+    /// Arguments of the block itself, which must not be set yet.
+    #[serde(default)]
+    pub(in crate::terraform) attach: BTreeMap<String, String>,
+    /// The only resource of this type in the module whose surroundings contain these strings.
+    pub(in crate::terraform) needs: Option<NeededBlock>,
+    /// Conditions under which the fix is not written, by reason.
+    #[serde(default)]
+    pub(super) unless: BTreeMap<String, Conditions>,
+}
+
+/// A resource that a companion uses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::terraform) struct NeededBlock {
+    pub(in crate::terraform) to: String,
+    /// Strings in the block itself, or in a block that it refers to.
+    pub(in crate::terraform) says: Vec<String>,
+    /// Strings in these blocks, or in those that refer to the block.
+    pub(in crate::terraform) around: Vec<String>,
+    /// The reason why the fix is not written without it.
+    pub(in crate::terraform) why: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

@@ -4,6 +4,7 @@
 //! the positions of gpulint's own parser, and no syntax tree is printed.
 
 mod align;
+mod companion;
 mod insert;
 mod literal;
 mod origin;
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
+use crate::inventory::{Declined, FactEdit, FactValue, Key, LinkKind, Part, ReadBy, Resource};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
@@ -102,6 +103,7 @@ impl<'a> TerraformWriter<'a> {
             return left_alone("its text in the file was not found");
         };
         let ways = match (&wish.part, &wish.value) {
+            (Part::Fact(Key::Schedule), Some(_)) => Vec::new(),
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
             _ => return left_alone("gpulint writes no labels into templates"),
@@ -133,6 +135,9 @@ impl<'a> TerraformWriter<'a> {
         wish: &FactEdit,
         depth: usize,
     ) -> Result<Vec<Edit>> {
+        if let (Part::Fact(Key::Schedule), Some(value)) = (&wish.part, &wish.value) {
+            return self.by_companion(site, resource, Key::Schedule, value);
+        }
         if let (Part::Label(key), Some(value)) = (&wish.part, &wish.value) {
             return self.label_in(site, &[(key.clone(), value.clone())]);
         }

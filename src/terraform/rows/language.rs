@@ -97,6 +97,9 @@ pub(in crate::terraform) struct Companion {
     /// Arguments of the block itself, which must not be set yet.
     #[serde(default)]
     pub(in crate::terraform) attach: BTreeMap<String, String>,
+    /// Arguments of the block that the resources change later.
+    #[serde(default)]
+    pub(in crate::terraform) ignores: Vec<String>,
     /// The only resource of this type in the module whose surroundings contain these strings.
     pub(in crate::terraform) needs: Option<NeededBlock>,
     /// Conditions under which the fix is not written, by reason.

@@ -4,10 +4,11 @@
 //! the block, and references and sizes are written as in the file.
 
 use crate::inventory::{Declined, FactValue, Key, Resource};
-use crate::languages::hcl::syntax::{Attribute, BlockNode, Expression, HclKind};
+use crate::languages::hcl::syntax::{Attribute, BlockNode, Expression, HclKind, TemplatePart, TraversalStepKind};
 use crate::source::{Edit, FileId, Span};
 
 use super::super::rows::{Companion, Literal, NeededBlock, Site};
+use super::align::TextChange;
 use super::{Pending, Result, TerraformWriter, insert, left_alone, literal};
 use crate::terraform::code::module::ModuleCode;
 
@@ -102,19 +103,63 @@ fn label(name: &str, suffix: &str) -> String {
     format!("{name}{}{suffix}", joint(name))
 }
 
+/// Returns an expression for the region of a zone.
+fn region_of(zone: &str) -> String {
+    format!("join(\"-\", slice(split(\"-\", {zone}), 0, 2))")
+}
+
 impl<'a> Target<'_, 'a> {
     fn edits(&self, companion: &'static Companion, file: FileId) -> Result<Vec<Edit>> {
         let mut pending = Pending::default();
+        self.ignore_changes(companion, &mut pending)?;
         for (name, value) in &companion.attach {
             if self.node.body.attribute(name).is_some() || self.node.body.blocks(name).next().is_some() {
                 return left_alone(format!("`{name}` is already set"));
             }
             let value = self.filled(value, companion)?;
-            pending.addition(self.node.body.span).add(std::slice::from_ref(name), Literal::Code(value));
+            pending.addition(self.node.span()).add(std::slice::from_ref(name), Literal::Code(value));
         }
         let mut edits = self.writer.finish(self.site, pending)?;
         edits.push(self.after(file, &self.resources(companion)?));
         Ok(edits)
+    }
+
+    /// Lets Terraform ignore the arguments that the new resources change, so that no plan differs because of them.
+    fn ignore_changes(&self, companion: &'static Companion, pending: &mut Pending) -> Result<()> {
+        if companion.ignores.is_empty() {
+            return Ok(());
+        }
+        let name = "ignore_changes".to_owned();
+        let Some(lifecycle) = self.node.body.blocks("lifecycle").next() else {
+            let list = Literal::Code(format!("[{}]", companion.ignores.join(", ")));
+            pending.addition(self.node.span()).add(&["lifecycle".to_owned(), name], list);
+            return Ok(());
+        };
+        let Some(there) = lifecycle.body.attribute(&name) else {
+            let list = Literal::Code(format!("[{}]", companion.ignores.join(", ")));
+            pending.addition(lifecycle.span()).add(&[name], list);
+            return Ok(());
+        };
+        let text = self.text.get(there.expression.span.range()).unwrap_or_default();
+        let HclKind::List(items) = &there.expression.kind else {
+            // The only other value is `all`.
+            return Ok(());
+        };
+        let is_there = |wanted: &&String| {
+            let shown = |item: &Expression| self.text.get(item.span.range()).unwrap_or_default().trim_matches('"');
+            items.iter().any(|item| shown(item) == wanted.as_str() || wanted.starts_with(&format!("{}[", shown(item))))
+        };
+        let missing: Vec<&str> = companion.ignores.iter().filter(|it| !is_there(it)).map(String::as_str).collect();
+        match items.last() {
+            _ if missing.is_empty() => Ok(()),
+            Some(last) if !text.contains('\n') => {
+                let at = last.span.end as usize;
+                let new = format!(", {}", missing.join(", "));
+                pending.change(last.span.file, TextChange { at: at..at, text: new });
+                Ok(())
+            }
+            _ => left_alone("its `ignore_changes` has several lines"),
+        }
     }
 
     /// Returns the code of the new resources, with the same number of instances as the block.
@@ -266,7 +311,16 @@ impl<'a> Target<'_, 'a> {
                 Some((region, _)) => Ok(literal::quoted(&Literal::Text(region.to_owned()))),
                 None => left_alone(format!("its zone `{zone}` is in no region")),
             },
-            _ => Ok(format!("join(\"-\", slice(split(\"-\", {}), 0, 2))", self.written(&zone.expression)?)),
+            HclKind::Template(parts) => match &**parts {
+                // `"${var.region}-a"`
+                [TemplatePart::Interpolation(region), TemplatePart::Literal(rest)]
+                    if rest.starts_with('-') && !rest.contains(['.', '/']) && rest.matches('-').count() == 1 =>
+                {
+                    self.written(region)
+                }
+                _ => Ok(region_of(&self.written(&zone.expression)?)),
+            },
+            _ => Ok(region_of(&self.written(&zone.expression)?)),
         }
     }
 
@@ -304,7 +358,7 @@ impl<'a> Target<'_, 'a> {
             let names: Vec<&str> = steps
                 .iter()
                 .map_while(|step| match &step.kind {
-                    crate::languages::hcl::syntax::TraversalStepKind::Attribute(name) => Some(&**name),
+                    TraversalStepKind::Attribute(name) => Some(&**name),
                     _ => None,
                 })
                 .take(2)

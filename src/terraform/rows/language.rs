@@ -320,6 +320,9 @@ pub(super) struct LabelList {
     pub(super) list: RowPath,
     pub(super) key: RowPath,
     pub(super) value: RowPath,
+    /// Other arguments that a fix writes into a new block. Without them, a fix adds no block.
+    #[serde(default)]
+    pub(super) beside: BTreeMap<String, RowConstant>,
 }
 
 /// The paths to a container's program.

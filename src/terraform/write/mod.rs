@@ -121,10 +121,9 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the edits that set several labels at once.
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
-        match self.site(resource) {
-            Some((site, _)) => self.label_in(&site, labels),
-            None => left_alone("its block was not found"),
-        }
+        let Some((site, _)) = self.site(resource) else { return left_alone("its block was not found") };
+        let own = self.label_in(&site, labels);
+        own.or_else(|declined| companion::label_provider(self, &site, labels).unwrap_or(Err(declined)))
     }
 
     fn in_site(
@@ -371,6 +370,18 @@ impl<'a> TerraformWriter<'a> {
     fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
         let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
         let entries: Vec<(String, Literal)> = entries.collect();
+        if let Some((name, blocks)) = site.label_blocks(&entries) {
+            let body = site.block().body;
+            if self.sources.path(body.file).ends_with(".json") {
+                return left_alone("gpulint adds nothing to JSON blocks");
+            }
+            self.demand_one_caller(&self.directory_of(body.file))?;
+            let mut pending = Pending::default();
+            let blocks =
+                blocks.into_iter().map(|arguments| (name.clone(), Addition { arguments, ..Addition::default() }));
+            pending.addition(body).blocks.extend(blocks);
+            return self.finish(site, pending);
+        }
         let maps = site.label_maps();
         let Some(spot) = maps.into_iter().next() else {
             let kind = site.block().labels.first().map_or("this", String::as_str);

@@ -3,15 +3,13 @@
 //! The definition of a type has their code, with `<words>` for what depends on the block. Names follow from the name of
 //! the block, and references and sizes are written as in the file.
 
-use std::sync::Arc;
-
 use crate::inventory::{Declined, FactValue, Key, Resource};
 use crate::languages::hcl::syntax::{Attribute, BlockNode, Expression, HclKind, TemplatePart, TraversalStepKind};
 use crate::source::{Edit, FileId, Span};
 
 use super::super::rows::{Companion, Literal, NeededBlock, Site};
 use super::align::TextChange;
-use super::{Pending, Result, TerraformWriter, insert, left_alone, literal, object_in};
+use super::{Pending, Result, TerraformWriter, insert, left_alone, literal};
 use crate::terraform::code::module::ModuleCode;
 
 /// The most names that are tried for a new resource.
@@ -68,30 +66,6 @@ impl<'a> TerraformWriter<'a> {
         let target = Target { writer: self, site, code: &code, node, text: &text, name, hour };
         target.edits(companion, file)
     }
-}
-
-/// Returns the edits that add labels to those that the provider sets on all of its resources; `None` if it sets none.
-pub(super) fn label_provider<'a>(
-    writer: &TerraformWriter<'a>,
-    site: &Site<'a>,
-    labels: &[(Arc<str>, FactValue)],
-) -> Option<Result<Vec<Edit>>> {
-    let provider = site.block().provider.as_ref()?;
-    let tags = provider.blocks.iter().find(|it| it.keyword == "default_tags").and_then(|it| it.attributes.get("tags"));
-    let map = tags.or_else(|| provider.attributes.get("default_labels"))?;
-    let (file, here) = (map.expression.file, writer.directory_of(site.block().span.file));
-    if writer.directory_of(file) != here || writer.sources.path(file).ends_with(".json") {
-        return Some(left_alone("the provider configuration of another directory sets its labels"));
-    }
-    let text = writer.sources.text(file);
-    let Some(object) = object_in(map.expression, &text) else {
-        return Some(left_alone("the labels of the provider are computed"));
-    };
-    let entries: Vec<(String, Literal)> =
-        labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string()))).collect();
-    let mut pending = Pending::default();
-    pending.change(file, insert::into_object(&text, &object, &entries)?);
-    Some(writer.demand_one_caller(&here).and_then(|()| writer.finish(site, pending)))
 }
 
 /// Returns the hour of `0 18 * * 1-5`, if it leaves time to work after the morning.

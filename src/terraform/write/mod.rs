@@ -6,6 +6,7 @@
 mod align;
 mod companion;
 mod insert;
+mod labels;
 mod literal;
 mod origin;
 
@@ -123,7 +124,7 @@ impl<'a> TerraformWriter<'a> {
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
         let Some((site, _)) = self.site(resource) else { return left_alone("its block was not found") };
         let own = self.label_in(&site, labels);
-        own.or_else(|declined| companion::label_provider(self, &site, labels).unwrap_or(Err(declined)))
+        own.or_else(|declined| self.label_provider(&site, labels).unwrap_or(Err(declined)))
     }
 
     fn in_site(
@@ -365,49 +366,6 @@ impl<'a> TerraformWriter<'a> {
             pending.change(span.file, change);
         }
         Ok(())
-    }
-
-    fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
-        let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
-        let entries: Vec<(String, Literal)> = entries.collect();
-        if let Some((name, blocks)) = site.label_blocks(&entries) {
-            let body = site.block().body;
-            if self.sources.path(body.file).ends_with(".json") {
-                return left_alone("gpulint adds nothing to JSON blocks");
-            }
-            self.demand_one_caller(&self.directory_of(body.file))?;
-            let mut pending = Pending::default();
-            let blocks =
-                blocks.into_iter().map(|arguments| (name.clone(), Addition { arguments, ..Addition::default() }));
-            pending.addition(body).blocks.extend(blocks);
-            return self.finish(site, pending);
-        }
-        let maps = site.label_maps();
-        let Some(spot) = maps.into_iter().next() else {
-            let kind = site.block().labels.first().map_or("this", String::as_str);
-            return Err(Declined::Inexpressible(format!("`{kind}` has no map of labels")));
-        };
-        let mut pending = Pending::default();
-        match &spot {
-            Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
-            Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
-                // In JSON, a comma would be necessary between this object and its neighbors.
-                [_] if self.sources.path(block.body.file).ends_with(".json") => {
-                    return left_alone("gpulint adds nothing to JSON blocks");
-                }
-                [name] => {
-                    self.demand_one_caller(&self.directory_of(block.body.file))?;
-                    pending.addition(block.body).maps.push((name.clone(), entries));
-                }
-                _ => return left_alone("it needs a block with more arguments"),
-            },
-            Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
-                return left_alone("its labels are not a map");
-            }
-            Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels are in another place"),
-            Spot::Unclear(why) => return left_alone(why.clone()),
-        }
-        self.finish(site, pending)
     }
 
     /// Returns the edits, with those that keep the neighboring lines aligned.

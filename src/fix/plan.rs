@@ -21,7 +21,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
     for finding in findings.iter_mut() {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = finding.fix.as_mut().filter(|fix| fix.declined.is_none()) else { continue };
-        let edits = edits(fix, resource, sources, writer);
+        let edits = edits_or_others(fix, resource, sources, writer);
         match edits.and_then(|edits| made.demand_an_author(&edits, sources).map(|()| edits)) {
             Ok(edits) => match judge.judge(&edits) {
                 TargetVerdict::Refused(why) => fix.declined = Some(why),
@@ -38,8 +38,37 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
     demand_own_text(findings, inventory);
 }
 
+/// Returns all edits of a fix. If they cannot be written, the fix requests its alternative instead.
+fn edits_or_others(
+    fix: &mut Fix,
+    resource: &Resource,
+    sources: &SourceFiles,
+    writer: &dyn FactWriter,
+) -> Result<Vec<Edit>, String> {
+    let first = match edits(fix, resource, sources, writer) {
+        Err(first) if !fix.otherwise.is_empty() => first,
+        result => return result.map_err(|declined| declined.why().to_owned()),
+    };
+    let other = Fix { wishes: std::mem::take(&mut fix.otherwise), otherwise: Vec::new(), ..fix.clone() };
+    match (edits(&other, resource, sources, writer), first) {
+        (Ok(edits), _) => {
+            *fix = other;
+            Ok(edits)
+        }
+        // The reason that an author can change counts more than a missing argument.
+        (Err(Declined::LeftAlone(why)), Declined::Inexpressible(_)) | (Err(_), Declined::LeftAlone(why)) => Err(why),
+        (Err(_), Declined::Inexpressible(why)) => Err(why),
+    }
+}
+
 /// Returns all edits of a fix, or an error.
-fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn FactWriter) -> Result<Vec<Edit>, String> {
+fn edits(
+    fix: &Fix,
+    resource: &Resource,
+    sources: &SourceFiles,
+    writer: &dyn FactWriter,
+) -> Result<Vec<Edit>, Declined> {
+    let left_alone = |why: &str| Declined::LeftAlone(why.to_owned());
     let mut edits: Vec<Edit> = Vec::new();
     let mut labels = Vec::new();
     let said = |wish: &&FactEdit| matches!(&wish.part, Part::Fact(key) if !resource.fact(*key).is_absent());
@@ -52,20 +81,20 @@ fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn Fac
         match writer.write(resource, wish) {
             Ok(more) => edits.extend(more),
             Err(Declined::Inexpressible(_)) if follows(wish, &fix.wishes) => {}
-            Err(declined) => return Err(declined.why().to_owned()),
+            Err(declined) => return Err(declined),
         }
     }
     if !labels.is_empty() {
-        edits.extend(writer.label(resource, &labels).map_err(|declined| declined.why().to_owned())?);
+        edits.extend(writer.label(resource, &labels)?);
     }
     if edits.is_empty() {
-        return Err("the file contains no value to change".to_owned());
+        return Err(left_alone("the file contains no value to change"));
     }
     for edit in &mut edits {
-        let span = sources.editable(edit.span).ok_or("the value is in generated content")?;
+        let span = sources.editable(edit.span).ok_or_else(|| left_alone("the value is in generated content"))?;
         // Lines of an embedded file have an indentation that only the outer file determines.
         if span != edit.span && edit.replacement.contains(['\n', '"', '\\', '$', '%']) {
-            return Err("the value is in a file that is embedded in another one".to_owned());
+            return Err(left_alone("the value is in a file that is embedded in another one"));
         }
         edit.span = span;
     }
@@ -74,7 +103,7 @@ fn edits(fix: &Fix, resource: &Resource, sources: &SourceFiles, writer: &dyn Fac
         [a, b] => a.span.file == b.span.file && (b.span.start < a.span.end || a.span == b.span),
         _ => false,
     });
-    if overlap { Err("two of its edits overlap".to_owned()) } else { Ok(edits) }
+    if overlap { Err(left_alone("two of its edits overlap")) } else { Ok(edits) }
 }
 
 /// Returns true if the file already has the value.

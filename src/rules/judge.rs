@@ -351,7 +351,8 @@ impl Judge<'_> {
             Ok(wishes) => (wishes, None),
             Err(why) => (Vec::new(), Some(why)),
         };
-        Some(Fix { safety: remedy.safety, wishes, follows: remedy.follows(asking), declined, unjudged: None })
+        let (otherwise, follows) = (remedy.otherwise(asking), remedy.follows(asking));
+        Some(Fix { safety: remedy.safety, wishes, otherwise, follows, declined, unjudged: None })
     }
 
     /// Returns the first message whose facts are all known, or else the last one.

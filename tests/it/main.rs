@@ -18,6 +18,7 @@ mod check_rows;
 mod ci_docs;
 mod circles;
 mod cli;
+mod companions;
 mod disguise;
 mod docs;
 mod editors;

@@ -335,6 +335,7 @@ impl Builder {
             fix: safety.map(|safety| Fix {
                 safety,
                 wishes: Vec::new(),
+                otherwise: Vec::new(),
                 follows: Vec::new(),
                 declined: it.fix_declined.map(Into::into),
                 unjudged: it.fix_unjudged.map(Into::into),

@@ -17,6 +17,8 @@ use crate::rules::yaml::{self, PageName, PageNode};
 #[derive(Debug)]
 pub(in crate::rules) struct Remedy {
     changes: Vec<(Part, Source)>,
+    /// The facts to change if `changes` cannot be written.
+    otherwise: Vec<(Part, Source)>,
     labels: Vec<Label>,
     /// Related facts that must change too, if the files set them.
     follows: Vec<(Part, Source)>,
@@ -55,6 +57,7 @@ pub(super) fn read(fields: &mut PageFields<'_>, looks_at: LooksAt, scope: &Expre
     }
     let mut remedy = Remedy {
         changes: Vec::new(),
+        otherwise: Vec::new(),
         labels: Vec::new(),
         follows: Vec::new(),
         unless: Vec::new(),
@@ -63,14 +66,15 @@ pub(super) fn read(fields: &mut PageFields<'_>, looks_at: LooksAt, scope: &Expre
     let mut safety = None;
     for (name, node) in entries {
         match &*name.text {
-            "set" => remedy.set(fields, node, scope),
+            "set" => remedy.changes.extend(assignments(fields, node, "set", scope)),
+            "or" => remedy.otherwise.extend(assignments(fields, node, "or", scope)),
             "unset" => remedy.unset(fields, node),
             "add" => remedy.add(fields, node, scope),
-            "follow" => remedy.follow(fields, node, scope),
+            "follow" => remedy.follows.extend(assignments(fields, node, "follow", scope)),
             "unless" => remedy.unless(fields, node, scope),
             "safety" => safety = safety_of(fields, &node),
             _ => {
-                let help = meant(&name, ["set", "unset", "add", "follow", "unless", "safety"]);
+                let help = meant(&name, ["set", "unset", "or", "add", "follow", "unless", "safety"]);
                 fields.wrong(&name.at, format!("a fix has no `{}`", name.text), help);
             }
         }
@@ -102,24 +106,6 @@ fn safety_of(fields: &mut PageFields<'_>, node: &PageNode) -> Option<Safety> {
 }
 
 impl Remedy {
-    fn set(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
-        for (name, value) in entries(fields, node, "set") {
-            let Some(part) = part(fields, &name) else { continue };
-            if let Some(source) = source(fields, &value, scope, Some(&part)) {
-                self.changes.push((part, source));
-            }
-        }
-    }
-
-    fn follow(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
-        for (name, value) in entries(fields, node, "follow") {
-            let Some(part) = part(fields, &name) else { continue };
-            if let Some(source) = source(fields, &value, scope, Some(&part)) {
-                self.follows.push((part, source));
-            }
-        }
-    }
-
     fn unless(&mut self, fields: &mut PageFields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (reason, condition) in entries(fields, node, "unless") {
             let yaml::PageValue::Text(text) = &condition.value else {
@@ -187,10 +173,30 @@ impl Remedy {
         if wishes.is_empty() { Err("the rule does not determine the value to write".to_owned()) } else { Ok(wishes) }
     }
 
+    /// Returns the edits to write if those of `wishes` cannot be written. A value that is unknown gives none.
+    pub(in crate::rules) fn otherwise(&self, asking: &FactContext<'_>) -> Vec<FactEdit> {
+        computed(&self.otherwise, asking).unwrap_or_default()
+    }
+
     /// Returns the related edits, if the files set these facts. A value that is unknown gives none.
     pub(in crate::rules) fn follows(&self, asking: &FactContext<'_>) -> Vec<FactEdit> {
         computed(&self.follows, asking).unwrap_or_default()
     }
+}
+
+/// Returns the facts of a mapping with their new values.
+fn assignments(
+    fields: &mut PageFields<'_>,
+    node: PageNode,
+    what: &str,
+    scope: &ExpressionScope<'_>,
+) -> Vec<(Part, Source)> {
+    let mut all = Vec::new();
+    for (name, value) in entries(fields, node, what) {
+        let Some(part) = part(fields, &name) else { continue };
+        all.extend(source(fields, &value, scope, Some(&part)).map(|source| (part, source)));
+    }
+    all
 }
 
 fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<FactEdit>, String> {

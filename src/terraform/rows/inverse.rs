@@ -18,6 +18,8 @@ pub(in crate::terraform) enum Literal {
     Text(String),
     Number(String),
     Flag(bool),
+    /// An expression, as it is.
+    Code(String),
 }
 
 /// A place and its new value; `None` removes the value.
@@ -32,7 +34,7 @@ pub(in crate::terraform) struct PlannedEdit<'a> {
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Literal::Text(text) | Literal::Number(text) => f.write_str(text),
+            Literal::Text(text) | Literal::Number(text) | Literal::Code(text) => f.write_str(text),
             Literal::Flag(flag) => write!(f, "{flag}"),
         }
     }
@@ -167,6 +169,24 @@ impl<'a> Site<'a> {
             _ => None,
         });
         maps.map(|path| self.spot(path)).collect()
+    }
+
+    /// Returns the name of the nested block that holds a label, and its arguments for each of the labels.
+    pub(in crate::terraform) fn label_blocks(
+        &self,
+        labels: &[(String, Literal)],
+    ) -> Option<(String, Vec<Vec<(String, Literal)>>)> {
+        let list = self.row.labels.0.iter().find_map(|at| match at {
+            LabelsAt::List(list) if !list.beside.is_empty() => Some(list),
+            _ => None,
+        })?;
+        let beside: Vec<(String, Literal)> =
+            list.beside.iter().filter_map(|(name, what)| Some((name.clone(), assigned(what)?))).collect();
+        let arguments = |(key, value): &(String, Literal)| {
+            let own = [(list.key.name(), Literal::Text(key.clone())), (list.value.name(), value.clone())];
+            own.into_iter().chain(beside.iter().cloned()).collect()
+        };
+        Some((list.list.name(), labels.iter().map(arguments).collect()))
     }
 
     fn ways_of(&self, spec: &Spec, wanted: WantedType, value: Option<&FactValue>) -> Vec<Vec<PlannedEdit<'a>>> {

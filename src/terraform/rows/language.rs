@@ -81,11 +81,47 @@ pub(super) struct TypeRow {
     /// The reasons why a fix cannot write a value of a fact, with the conditions for each reason.
     #[serde(default)]
     pub(super) refuses: BTreeMap<String, BTreeMap<String, BTreeMap<String, Conditions>>>,
+    /// The resources that a fix adds to set a fact, by the fact.
+    #[serde(default)]
+    pub(super) companions: BTreeMap<String, Companion>,
     /// Facts of the inventory, by name.
     #[serde(flatten)]
     pub(super) facts: BTreeMap<String, Spec>,
     #[serde(skip)]
     pub(super) keyed: Vec<(Key, Spec)>,
+}
+
+/// Resources that a fix adds after a block, to set a fact of that block.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::terraform) struct Companion {
+    /// The code of the resources, with `<words>` that depend on the block.
+    #[serde(default)]
+    pub(in crate::terraform) code: String,
+    /// Arguments of the block itself, which must not be set yet.
+    #[serde(default)]
+    pub(in crate::terraform) attach: BTreeMap<String, String>,
+    /// Arguments of the block that the resources change later.
+    #[serde(default)]
+    pub(in crate::terraform) ignores: Vec<String>,
+    /// The only resource of this type in the module whose surroundings contain these strings.
+    pub(in crate::terraform) needs: Option<NeededBlock>,
+    /// Conditions under which the fix is not written, by reason.
+    #[serde(default)]
+    pub(super) unless: BTreeMap<String, Conditions>,
+}
+
+/// A resource that a companion uses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::terraform) struct NeededBlock {
+    pub(in crate::terraform) to: String,
+    /// Strings in the block itself, or in a block that it refers to.
+    pub(in crate::terraform) says: Vec<String>,
+    /// Strings in these blocks, or in those that refer to the block.
+    pub(in crate::terraform) around: Vec<String>,
+    /// The reason why the fix is not written without it.
+    pub(in crate::terraform) why: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -288,6 +324,9 @@ pub(super) struct LabelList {
     pub(super) list: RowPath,
     pub(super) key: RowPath,
     pub(super) value: RowPath,
+    /// Other arguments that a fix writes into a new block. Without them, a fix adds no block.
+    #[serde(default)]
+    pub(super) beside: BTreeMap<String, RowConstant>,
 }
 
 /// The paths to a container's program.

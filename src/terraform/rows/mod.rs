@@ -29,6 +29,7 @@ mod spot;
 mod volumes;
 
 pub(super) use inverse::{Literal, PlannedEdit};
+pub(super) use language::{Companion, NeededBlock};
 pub(super) use links::{BlockIndex, module_of};
 pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;

@@ -5,7 +5,7 @@ use crate::source::Span;
 
 use super::super::block::EvaluatedBlock;
 use super::build::parts;
-use super::language::{RowRole, TypeRow};
+use super::language::{Companion, RowRole, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::load;
 use super::node::ValueNode;
@@ -96,6 +96,13 @@ impl<'a> Site<'a> {
             },
             Linked::Outside(_) => None,
         }
+    }
+
+    /// Returns the resources that set a fact of the block, or the reason why they cannot; `None` if the type has none.
+    pub(in crate::terraform) fn companion(&self, key: Key) -> Option<Result<&'static Companion, String>> {
+        let companion = self.row.companions.get(key.name())?;
+        let refused = companion.unless.iter().find(|(_, conditions)| self.scope.holds(conditions) != Truth::No);
+        Some(refused.map_or(Ok(companion), |(why, _)| Err(why.clone())))
     }
 
     /// Returns whether a fix may create a nested block, because it needs no other arguments.

@@ -215,7 +215,7 @@ fn end_of_item(text: &str, span: Span) -> usize {
 }
 
 /// Returns the end of the line that contains a position, before its line break. A heredoc ends with its own line.
-fn end_of_line(text: &str, at: usize) -> usize {
+pub(super) fn end_of_line(text: &str, at: usize) -> usize {
     if text.get(..at).is_some_and(|before| before.ends_with('\n')) {
         return at - if text.get(..at).is_some_and(|before| before.ends_with("\r\n")) { 2 } else { 1 };
     }
@@ -230,7 +230,7 @@ fn indent_of(text: &str, at: usize) -> &str {
 }
 
 /// Returns the line break of the line that contains a position.
-fn line_break(text: &str, at: usize) -> &'static str {
+pub(super) fn line_break(text: &str, at: usize) -> &'static str {
     let end = text.get(at..).and_then(|rest| rest.find('\n')).map(|length| at + length);
     let windows = end.is_some_and(|end| text.get(..end).is_some_and(|line| line.ends_with('\r')));
     if windows { "\r\n" } else { "\n" }

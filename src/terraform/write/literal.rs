@@ -5,7 +5,7 @@ use super::super::rows::Literal;
 /// Formats a scalar as an expression.
 pub(super) fn quoted(literal: &Literal) -> String {
     match literal {
-        Literal::Number(number) => number.clone(),
+        Literal::Number(code) | Literal::Code(code) => code.clone(),
         Literal::Flag(flag) => flag.to_string(),
         Literal::Text(text) => in_quotes(text),
     }

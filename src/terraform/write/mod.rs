@@ -4,7 +4,9 @@
 //! the positions of gpulint's own parser, and no syntax tree is printed.
 
 mod align;
+mod companion;
 mod insert;
+mod labels;
 mod literal;
 mod members;
 mod origin;
@@ -16,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::inventory::{Declined, FactEdit, FactValue, LinkKind, Part, ReadBy, Resource};
+use crate::inventory::{Declined, FactEdit, FactValue, Key, LinkKind, Part, ReadBy, Resource};
 use crate::languages::hcl::syntax::{BlockNode, Body, HclKind, parse_expression};
 use crate::languages::hcl::value::HclData;
 use crate::source::{Edit, FileId, SourceFiles, Span};
@@ -74,10 +76,9 @@ impl<'a> TerraformWriter<'a> {
 
     /// Returns the edits that set several labels at once.
     pub fn label(&self, resource: &Resource, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
-        match self.site(resource) {
-            Some((site, _)) => self.label_in(&site, labels),
-            None => left_alone("its block was not found"),
-        }
+        let Some((site, _)) = self.site(resource) else { return left_alone("its block was not found") };
+        let own = self.label_in(&site, labels);
+        own.or_else(|declined| self.label_provider(&site, labels).unwrap_or(Err(declined)))
     }
 
     fn in_site(
@@ -88,6 +89,9 @@ impl<'a> TerraformWriter<'a> {
         wish: &FactEdit,
         depth: usize,
     ) -> Result<Vec<Edit>> {
+        if let (Part::Fact(Key::Schedule), Some(value)) = (&wish.part, &wish.value) {
+            return self.by_companion(site, resource, Key::Schedule, value);
+        }
         if let (Part::Label(key), Some(value)) = (&wish.part, &wish.value) {
             return self.label_in(site, &[(key.clone(), value.clone())]);
         }
@@ -315,42 +319,6 @@ impl<'a> TerraformWriter<'a> {
             pending.change(span.file, change);
         }
         Ok(())
-    }
-
-    fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
-        let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
-        let entries: Vec<(String, Literal)> = entries.collect();
-        let maps = site.label_maps();
-        let Some(spot) = maps.into_iter().next() else {
-            let kind = site.block().labels.first().map_or("this", String::as_str);
-            return Err(Declined::Inexpressible(format!("`{kind}` has no map of labels")));
-        };
-        let mut pending = Pending::default();
-        match &spot {
-            Spot::There(ValueNode::Value(held)) => {
-                let shown: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), literal::quoted(value))).collect();
-                self.put_keys(site, held, &shown, &mut pending)?;
-            }
-            Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
-                // In JSON, a comma would be necessary between this object and its neighbors.
-                [_] if self.sources.path(block.body.file).ends_with(".json") => {
-                    return left_alone("gpulint adds nothing to JSON blocks");
-                }
-                [name] => {
-                    self.demand_one_caller(&self.directory_of(block.body.file))?;
-                    pending.addition(block.body).maps.push((name.clone(), entries));
-                }
-                _ => return left_alone("it needs a block with more arguments"),
-            },
-            Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
-                return left_alone("its labels are not a map");
-            }
-            Spot::Missing { .. } | Spot::Linked(_) | Spot::Element { .. } => {
-                return left_alone("its labels are in another place");
-            }
-            Spot::Unclear(why) => return left_alone(why.clone()),
-        }
-        self.finish(site, pending)
     }
 
     /// Returns the edits, with those that keep the neighboring lines aligned.

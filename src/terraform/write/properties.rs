@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::inventory::row_path::{RowPath, Start, StepName};
-use crate::inventory::{Declined, FactEdit, Part, Resource};
+use crate::inventory::{Declined, FactEdit, Key, Part, Resource};
 use crate::languages::yaml::AddedPiece;
 use crate::source::Span;
 use crate::terraform::block::EvaluatedBlock;
@@ -95,6 +95,7 @@ impl<'a> TerraformWriter<'a> {
         depth: usize,
     ) -> Result<Vec<Result<PropertyChanges>>> {
         let ways = match (&wish.part, &wish.value) {
+            (Part::Fact(Key::Schedule), Some(_)) => Vec::new(),
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
             _ => return left_alone("gpulint removes no labels"),
@@ -247,7 +248,7 @@ fn own_place(site: &Site<'_>, held: &PlacedValue) -> Result<Span> {
 fn piece(literal: &Literal) -> AddedPiece {
     match literal {
         Literal::Text(text) => AddedPiece::Text(text.clone()),
-        Literal::Number(number) => AddedPiece::Number(number.clone()),
+        Literal::Number(code) | Literal::Code(code) => AddedPiece::Number(code.clone()),
         Literal::Flag(flag) => AddedPiece::Number(flag.to_string()),
     }
 }

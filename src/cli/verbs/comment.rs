@@ -115,9 +115,15 @@ fn line_note(note: Note, arguments: &CommentArguments, credential: &Credential) 
         first_line: line(suggestion.first_line),
         last_line: line(suggestion.last_line),
         body: secrets::hidden(body, credential),
-        replacement: Some(suggestion.replacement),
+        replacement: Some(suggestion.replacement).filter(|text| is_presentable(text, credential)),
         key,
     }
+}
+
+/// Returns true if a suggestion shows all that a click would write: it has no token, which the comment must not repeat,
+/// and no character that makes lines look different from what they are.
+fn is_presentable(text: &str, credential: &Credential) -> bool {
+    report::harmless(text) == text && secrets::hidden(text.to_owned(), credential) == text
 }
 
 /// Returns the current directory relative to the root of its repository.

@@ -8,6 +8,7 @@ use super::fences::examples;
 use super::page::RuleFile;
 use super::settings::Profile;
 use super::yaml::{self, PageNode, PageValue};
+use crate::inventory::Part;
 use crate::source::unified;
 
 /// The heading of the examples in a rule file, before which the section is inserted.
@@ -26,9 +27,9 @@ pub fn body_with_fix(page: &RuleFile) -> String {
 /// Returns the section, or `None` if the rule has no fix.
 fn section(page: &RuleFile) -> Option<String> {
     let safety = page.speech().fix.as_ref()?.safety;
-    let (before, after) = safety_in_words(safety);
-    let mut text = format!("## Fix\n\nThe fix of this rule is **{}**: {before}.\n", safety.name());
-    if let Some(options) = after {
+    let (meaning, options) = safety_in_words(safety);
+    let mut text = format!("## Fix\n\n{meaning}\n");
+    if let Some(options) = options {
         let profile = if page.profile == Profile::All { " --profile all" } else { "" };
         let _ = writeln!(text, "\n```sh\ngpulint check --fix{options} --only {}{profile}\n```", page.name);
     }
@@ -54,9 +55,15 @@ fn section(page: &RuleFile) -> Option<String> {
 /// Returns what the safety means, and the options that write the fix.
 fn safety_in_words(safety: Safety) -> (&'static str, Option<&'static str>) {
     match safety {
-        Safety::Safe => ("it does not change how the workload runs", Some("")),
-        Safety::Unsafe => ("it changes how the workload runs, so review it first", Some(" --unsafe-fixes")),
-        Safety::Display => ("gpulint shows it as a suggestion, and never writes it", None),
+        Safety::Safe => ("The fix of this rule is **safe**: it does not change how the workload runs.", Some("")),
+        Safety::Unsafe => (
+            "The fix of this rule is **unsafe**: it changes how the workload runs, so review it first.",
+            Some(" --unsafe-fixes"),
+        ),
+        Safety::Display => (
+            "gpulint only **shows** the fix of this rule, as a suggestion in reviews, SARIF and JSON. It never writes it.",
+            None,
+        ),
     }
 }
 
@@ -105,7 +112,7 @@ fn changes(remedy: &PageNode) -> Vec<String> {
 }
 
 fn fact_in_words(fact: &str) -> String {
-    if fact == "floor" { "the minimum number (`floor`)".to_owned() } else { code(fact) }
+    if fact == Part::Floor.to_string() { "the minimum number".to_owned() } else { code(fact) }
 }
 
 fn value_in_words(value: &PageNode) -> String {

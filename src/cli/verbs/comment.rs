@@ -120,8 +120,7 @@ fn line_note(note: Note, arguments: &CommentArguments, credential: &Credential) 
     }
 }
 
-/// Returns true if a suggestion shows all that a click would write: it has no token, which the comment must not repeat,
-/// and no character that makes lines look different from what they are.
+/// Returns true if a suggestion contains no token, and no character that hides a part of a line from a reviewer.
 fn is_presentable(text: &str, credential: &Credential) -> bool {
     report::harmless(text) == text && secrets::hidden(text.to_owned(), credential) == text
 }

@@ -36,17 +36,14 @@ pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Fail
     first.session.demand_whole_rules(&first.analysis)?;
     let chosen = ChosenFindings::new(wanted, &first)?;
     let before = Costs::of(&first);
-    let mut fixing = Fixing {
-        limit: if wanted.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
-        is_wanted: &|it| chosen.wants(it),
-        is_writable: &JudgedTree::is_writable,
-        judge: &mut judge,
-    };
+    let limit = if wanted.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+    let mut fixing =
+        Fixing { limit, is_wanted: &|it| chosen.wants(it), is_writable: &JudgedTree::is_writable, judge: &mut judge };
     let (work, state) = match wanted.interactive {
         true => dialogue::make(&mut fixing, first)?,
         false => Fixes::make(&mut fixing, first)?,
     };
-    let summary = FixSummary { work: &work, state: &state, before: &before, chosen: &chosen };
+    let summary = FixSummary { work: &work, state: &state, before: &before, chosen: &chosen, limit };
     if wanted.diff {
         Patch::of(&state, &work).print()?;
         summary.print("would be fixed");
@@ -97,6 +94,7 @@ struct FixSummary<'a> {
     state: &'a JudgedTree,
     before: &'a Costs,
     chosen: &'a ChosenFindings,
+    limit: Safety,
 }
 
 impl FixSummary<'_> {
@@ -128,11 +126,10 @@ impl FixSummary<'_> {
         let given_up = self.work.given_up.get(&self.state.identity(finding)).map(String::as_str);
         let declined = finding.fix.as_ref().and_then(|fix| fix.declined.as_deref());
         let by_choice = || match finding.safety() {
-            None => Some("the rule has no fix: change the file as the finding's help says"),
-            Some(Safety::Unsafe) if !finding.edits.is_empty() => {
-                Some("the fix changes how the workload runs: add --unsafe-fixes to apply it")
-            }
-            _ => None,
+            None => Some("the rule has no fix: follow the help of the finding"),
+            Some(safety) if finding.edits.is_empty() || safety <= self.limit => None,
+            Some(Safety::Display) => Some("gpulint only shows this fix, because only you know the right value"),
+            Some(_) => Some("the fix changes how the workload runs: add --unsafe-fixes to apply it"),
         };
         given_up.or(declined).or_else(|| by_choice().filter(|_| self.chosen.are_some()))
     }

@@ -61,7 +61,7 @@ fn safety_in_words(safety: Safety) -> (&'static str, Option<&'static str>) {
             Some(" --unsafe-fixes"),
         ),
         Safety::Display => (
-            "gpulint only **shows** the fix of this rule, as a suggestion in reviews, SARIF and JSON. It never writes it.",
+            "gpulint only **shows** the fix of this rule, as a suggestion in reviews, SARIF and JSON. gpulint never writes the fix.",
             None,
         ),
     }

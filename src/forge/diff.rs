@@ -16,6 +16,8 @@ pub(super) struct ForgeHunk {
     /// Lines of the new version, including unchanged ones.
     pub(super) lines: RangeInclusive<u32>,
     pub(super) added: Vec<u32>,
+    /// Whether a line ends with a carriage return and a line feed.
+    pub(super) has_carriage_returns: bool,
 }
 
 impl ShownFile {
@@ -33,10 +35,15 @@ impl ShownFile {
 pub(super) fn hunks(patch: &str) -> Vec<ForgeHunk> {
     let mut found: Vec<ForgeHunk> = Vec::new();
     let mut at = None;
-    for line in patch.lines() {
+    for line in patch.split_terminator('\n') {
+        let (line, ends_with_return) = line.strip_suffix('\r').map_or((line, false), |line| (line, true));
         if let Some(start) = hunk_start(line) {
             at = Some(start);
-            found.push(ForgeHunk { lines: start..=start.saturating_sub(1), added: Vec::new() });
+            found.push(ForgeHunk {
+                lines: start..=start.saturating_sub(1),
+                added: Vec::new(),
+                has_carriage_returns: false,
+            });
             continue;
         }
         let (Some(number), Some(hunk)) = (at, found.last_mut()) else { continue };
@@ -45,6 +52,7 @@ pub(super) fn hunks(patch: &str) -> Vec<ForgeHunk> {
             Some(b'-' | b'\\') => continue,
             _ => {}
         }
+        hunk.has_carriage_returns |= ends_with_return;
         hunk.lines = *hunk.lines.start()..=number;
         at = number.checked_add(1);
     }
@@ -95,8 +103,15 @@ mod tests {
     #[test]
     fn lines_are_counted_in_the_new_text() {
         let hunks = hunks(PATCH);
-        assert_eq!(hunks[0], ForgeHunk { lines: 1..=4, added: vec![2, 3] });
-        assert_eq!(hunks[1], ForgeHunk { lines: 21..=22, added: vec![22] });
+        assert_eq!(hunks[0], ForgeHunk { lines: 1..=4, added: vec![2, 3], has_carriage_returns: false });
+        assert_eq!(hunks[1], ForgeHunk { lines: 21..=22, added: vec![22], has_carriage_returns: false });
+    }
+
+    #[test]
+    fn carriage_returns_are_noticed_in_shown_lines() {
+        assert!(hunks("@@ -1 +1,2 @@\r\n a\r\n+b\r\n")[0].has_carriage_returns);
+        assert!(!hunks("@@ -1 +1,2 @@\n-a\r\n+b\n c")[0].has_carriage_returns);
+        assert_eq!(hunks("@@ -1 +1,2 @@\r\n a\r\n+b\r\n")[0].added, [2]);
     }
 
     #[test]
@@ -116,7 +131,7 @@ mod tests {
         let files = files(diff);
         assert_eq!(files.len(), 1);
         assert_eq!((files[0].old_path.as_str(), files[0].path.as_str()), ("x.tf", "y.tf"));
-        assert_eq!(files[0].hunks, vec![ForgeHunk { lines: 1..=1, added: vec![1] }]);
+        assert_eq!(files[0].hunks, vec![ForgeHunk { lines: 1..=1, added: vec![1], has_carriage_returns: false }]);
     }
 
     #[test]

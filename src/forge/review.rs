@@ -49,7 +49,7 @@ pub(super) fn review(
         if standing.iter().any(|posted| marker::is_note(&posted.body, tag, &note.key)) {
             reviewed.standing += 1;
         } else if let Some((file, hunk)) = place(&files, note) {
-            placed.push(PlacedNote { note, file, hunk, body: body(target.host, tag, note) });
+            placed.push(PlacedNote { note, file, hunk, body: body(target.host, tag, note, hunk) });
         } else {
             reviewed.elsewhere += 1;
         }
@@ -74,12 +74,22 @@ fn place<'a>(files: &'a [ShownFile], note: &LineNote) -> Option<(&'a ShownFile, 
     Some((file, file.hunk_with(note.first_line, note.last_line)?))
 }
 
-fn body(host: CodeHost, tag: &Tag, note: &LineNote) -> String {
+fn body(host: CodeHost, tag: &Tag, note: &LineNote, hunk: &ForgeHunk) -> String {
     let mut text = note.body.trim_end().to_owned();
-    if let Some(replacement) = note.replacement.as_deref().filter(|_| host.has_suggestions()) {
+    if let Some(replacement) = note.replacement.as_deref().filter(|it| is_exact(host, note, hunk, it)) {
         text.push_str(&suggestion(host, replacement, note.last_line.saturating_sub(note.first_line)));
     }
     marker::stamp_note(&text, tag, &note.key, host.hidden_style())
+}
+
+/// Returns true if a click on the suggestion changes the lines as the fix does.
+fn is_exact(host: CodeHost, note: &LineNote, hunk: &ForgeHunk, replacement: &str) -> bool {
+    // Bitbucket replaces only the line of the note.
+    let has_room = host != CodeHost::Bitbucket || note.first_line == note.last_line;
+    // A host would write these lines with other line ends than the rest of the file.
+    let has_plain_ends = !hunk.has_carriage_returns && !replacement.contains('\r');
+    // Without a line in it, the block would leave an empty line.
+    host.has_suggestions() && has_room && has_plain_ends && !replacement.trim_end_matches('\n').is_empty()
 }
 
 /// Uses a longer fence than any run of backticks in the content, so that the content cannot end the code block.
@@ -95,6 +105,37 @@ fn suggestion(host: CodeHost, replacement: &str, lines_below: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suggestion_that_would_change_other_bytes_is_left_out() {
+        let hunk = |has_carriage_returns| ForgeHunk { lines: 1..=9, added: vec![2, 3], has_carriage_returns };
+        let note = |last_line: u32| LineNote {
+            path: "main.tf".to_owned(),
+            first_line: 2,
+            last_line,
+            body: "it runs on demand".to_owned(),
+            replacement: Some("a = 1\nb = 2".to_owned()),
+            key: "k".to_owned(),
+        };
+        let text = |host, last_line, dos, replacement: &str| {
+            let note = LineNote { replacement: Some(replacement.to_owned()), ..note(last_line) };
+            body(host, &Tag::default(), &note, &hunk(dos))
+        };
+        assert!(text(CodeHost::Github, 3, false, "a = 1\nb = 2").contains("```suggestion\na = 1\nb = 2\n```"));
+        assert!(text(CodeHost::Gitlab, 3, false, "a = 1\nb = 2").contains("```suggestion:-1+0\n"));
+        assert!(text(CodeHost::Bitbucket, 2, false, "a = 1").contains("```suggestion\n"));
+        for (host, last_line, dos, replacement) in [
+            (CodeHost::Bitbucket, 3, false, "a = 1\nb = 2"),
+            (CodeHost::Github, 2, true, "a = 1"),
+            (CodeHost::Github, 3, false, "a = 1\r\nb = 2"),
+            (CodeHost::Github, 2, false, "\n"),
+            (CodeHost::Gitea, 2, false, "a = 1"),
+            (CodeHost::Azure, 2, false, "a = 1"),
+        ] {
+            let text = text(host, last_line, dos, replacement);
+            assert!(!text.contains("suggestion") && text.contains("it runs on demand"), "{host:?}: {text}");
+        }
+    }
 
     #[test]
     fn text_cannot_end_its_fence() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::fix_section::{EXAMPLES, body_with_fix};
 use super::page::RuleFile;
 use super::set::BUILT_IN;
 
@@ -20,8 +21,6 @@ pub fn link(rule: &str) -> Option<String> {
         |(path, _): &(&str, &str)| path.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) == Some(rule);
     BUILT_IN.iter().any(is_built_in).then(|| in_the_book(&format!("rules/{rule}")))
 }
-
-const EXAMPLES: &str = "\n## Examples\n";
 
 /// The first words of each generated file.
 pub const WRITTEN_FROM: &str = "<!-- written from ";
@@ -42,8 +41,8 @@ pub fn document_of(page: &RuleFile, from: &str) -> String {
 
 /// Formats a rule file as documentation: its prose, its examples and a table of its properties.
 fn written(page: &RuleFile, from: &str, testing: &str) -> String {
-    let body = page.body().trim();
-    let (title, rest) = body.split_once('\n').unwrap_or((body, ""));
+    let body = body_with_fix(page);
+    let (title, rest) = body.split_once('\n').unwrap_or((&body, ""));
     let mut text = format!("{WRITTEN_FROM}{}; change that file -->\n\n{title}\n\n", from.replace("--", "- -"));
     let _ = writeln!(text, "| group | layer | level | risk | profile |\n|---|---|---|---|---|");
     let (layer, level, risk, profile) = (page.layer.name(), page.level.name(), page.risk.name(), page.profile.name());

@@ -10,6 +10,7 @@ mod evaluate;
 mod example;
 mod facts;
 mod fences;
+mod fix_section;
 mod format;
 mod judge;
 mod layers;
@@ -42,6 +43,7 @@ pub use example::{
 };
 pub use facts::{Earlier, RuleContext, VocabularyEntry, functions, vocabulary};
 pub use fences::{ExampleMistake, examples, slips};
+pub use fix_section::body_with_fix;
 pub use names::KnownNames;
 pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
 pub use policy::{Enforcement, admission_policy};

@@ -49,4 +49,4 @@ pub use tree::{
     BESIDE, MemoryTree, ReadError, Tree, TreeEntry, demand_text, file_name, is_below, is_example, join, normalize,
     parent, real_path,
 };
-pub(crate) use unified::{LineHunk, changes, unified};
+pub(crate) use unified::{LineHunk, changes, git_patch, unified};

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use super::names::bytes_of;
+
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
@@ -12,10 +14,19 @@ const MOST: usize = 1_000;
 /// A change: a range of old lines becomes a range of new lines.
 pub(crate) type LineHunk = (Range<usize>, Range<usize>);
 
+/// Returns the difference of a file with git's header: git then reads the path from the root of the repository, in
+/// any directory.
+pub(crate) fn git_patch(path: &str, old: &str, new: &str) -> String {
+    format!("diff --git {} {}\n{}", patch_name("a/", path), patch_name("b/", path), unified(path, old, new))
+}
+
+/// Returns the difference of a file, with its path in two lines.
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let changes = changes(&a, &b);
-    let mut text = format!("--- a/{path}\n+++ b/{path}\n");
+    // A tab ends a name with spaces, as in git's patches. Otherwise, `patch` would take the rest for a date.
+    let end = if path.contains(' ') { "\t" } else { "" };
+    let mut text = format!("--- {}{end}\n+++ {}{end}\n", patch_name("a/", path), patch_name("b/", path));
     let mut rest = changes.as_slice();
     while let Some((first, _)) = rest.split_first() {
         let mut last = first;
@@ -43,6 +54,27 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
         rest = &rest[count..];
     }
     text
+}
+
+/// Returns a path as git writes it in a patch: in quotes if it contains quotes, backslashes, control characters or
+/// bytes that are not UTF-8.
+fn patch_name(side: &str, path: &str) -> String {
+    let bytes = bytes_of(path);
+    let is_text = std::str::from_utf8(&bytes).is_ok();
+    let is_quoted = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\' | 0x7f) || !is_text && byte >= 0x80;
+    if !bytes.iter().any(|byte| is_quoted(*byte)) {
+        return format!("{side}{path}");
+    }
+    let mut name: Vec<u8> = format!("\"{side}").into_bytes();
+    for byte in bytes.iter().copied() {
+        match byte {
+            b'"' | b'\\' => name.extend([b'\\', byte]),
+            _ if is_quoted(byte) => name.extend(format!("\\{byte:03o}").bytes()),
+            _ => name.push(byte),
+        }
+    }
+    name.push(b'"');
+    String::from_utf8_lossy(&name).into_owned()
 }
 
 fn lines(text: &mut String, mark: char, lines: &[&str]) {
@@ -125,6 +157,17 @@ fn walked_back(trace: &[Vec<usize>], offset: usize, end: (usize, usize)) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_written_as_git_writes_them() {
+        let first = |path: &str| git_patch(path, "a\n", "b\n").split("@@").next().unwrap().to_owned();
+        assert_eq!(first("é/x.tf"), "diff --git a/é/x.tf b/é/x.tf\n--- a/é/x.tf\n+++ b/é/x.tf\n");
+        assert_eq!(first("a b.tf"), "diff --git a/a b.tf b/a b.tf\n--- a/a b.tf\t\n+++ b/a b.tf\t\n");
+        let quoted = first("a\"\\\n.tf");
+        assert_eq!(quoted.lines().nth(1), Some("--- \"a/a\\\"\\\\\\012.tf\""));
+        let bytes = first(&crate::source::named(b"\xff \xc3\xa9.tf"));
+        assert_eq!(bytes.lines().nth(1), Some("--- \"a/\\377 \\303\\251.tf\"\t"));
+    }
 
     #[test]
     fn changed_added_and_removed_lines_are_told() {

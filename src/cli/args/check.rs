@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::fixing::FixArguments;
 use super::input::InputArguments;
 use super::judging::{FailOnChoice, Selection};
 use super::output::{Output, ViewArguments};
@@ -17,15 +18,8 @@ pub(in crate::cli) struct CheckArguments {
     /// Write a suppression comment with this reason into the files, for each finding
     #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
     pub(in crate::cli) add_ignore: Option<String>,
-    /// Write safe fixes into the files: they cannot change how a workload runs
-    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref"])]
-    pub(in crate::cli) fix: bool,
-    /// With --fix or --diff: include fixes that change how a workload runs, such as spot or a smaller machine
-    #[arg(long)]
-    pub(in crate::cli) unsafe_fixes: bool,
-    /// Print the edits of --fix as a patch, and write nothing
-    #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "formats", "outputs"])]
-    pub(in crate::cli) diff: bool,
+    #[command(flatten)]
+    pub(in crate::cli) fixing: FixArguments,
     /// Keep running, and report again when a file changes
     #[arg(long, conflicts_with_all = ["add_ignore", "fix", "diff", "policy_ref", "outputs"])]
     pub(in crate::cli) watch: bool,

@@ -57,7 +57,11 @@ impl Fixes {
     }
 
     /// Applies the edits that work together, or returns `None` if no edit has the intended effect.
-    fn round(&mut self, fixing: &mut Fixing<'_>, state: &JudgedTree) -> Result<Option<Arc<JudgedTree>>, Failure> {
+    pub(in crate::cli) fn round(
+        &mut self,
+        fixing: &mut Fixing<'_>,
+        state: &JudgedTree,
+    ) -> Result<Option<Arc<JudgedTree>>, Failure> {
         loop {
             let chosen = fix::compatible(self.fixable(fixing, state));
             if chosen.is_empty() {
@@ -85,7 +89,7 @@ impl Fixes {
     }
 
     /// Whether a finding can be fixed: it counts, its fix is safe enough, and its file is writable.
-    fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s JudgedTree) -> Vec<&'s Finding> {
+    pub(in crate::cli) fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s JudgedTree) -> Vec<&'s Finding> {
         let is_fixable = |it: &&Finding| {
             let identity = state.identity(it);
             it.safety().is_some_and(|safety| safety <= fixing.limit)

@@ -13,11 +13,17 @@ pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Fail
     if let Some(reason) = &arguments.add_ignore {
         return add_ignore::run(arguments, reason);
     }
-    if arguments.fix || arguments.diff {
+    let fixing = &arguments.fixing;
+    if fixing.fix || fixing.diff {
         return fix::run(arguments);
     }
-    if arguments.unsafe_fixes {
-        return Err(Failure::new("--unsafe-fixes needs --fix or --diff")
+    let idle = [
+        (fixing.unsafe_fixes, "--unsafe-fixes"),
+        (!fixing.only.is_empty(), "--only"),
+        (!fixing.address.is_empty(), "--address"),
+    ];
+    if let Some((_, option)) = idle.into_iter().find(|(is_set, _)| *is_set) {
+        return Err(Failure::new(format!("{option} needs --fix or --diff"))
             .with_help("add --fix to write the edits, or --diff to print them"));
     }
     if arguments.watch {

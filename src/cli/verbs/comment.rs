@@ -115,9 +115,14 @@ fn line_note(note: Note, arguments: &CommentArguments, credential: &Credential) 
         first_line: line(suggestion.first_line),
         last_line: line(suggestion.last_line),
         body: secrets::hidden(body, credential),
-        replacement: Some(suggestion.replacement),
+        replacement: Some(suggestion.replacement).filter(|text| is_presentable(text, credential)),
         key,
     }
+}
+
+/// Returns true if a suggestion contains no token, and no character that hides a part of a line from a reviewer.
+fn is_presentable(text: &str, credential: &Credential) -> bool {
+    report::harmless(text) == text && secrets::hidden(text.to_owned(), credential) == text
 }
 
 /// Returns the current directory relative to the root of its repository.

@@ -28,11 +28,12 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
     })?;
     let mut last: Option<Arc<JudgedTree>> = None;
     let mut complaint = None;
+    let mut is_unreported = true;
     loop {
         let began = Instant::now();
-        let may_differ = workspace.refresh();
+        is_unreported |= workspace.refresh();
         let looked = began.elapsed();
-        if may_differ || last.is_none() {
+        if std::mem::take(&mut is_unreported) {
             // gpulint reports invalid settings once and keeps watching the files.
             match workspace.judge() {
                 Ok(judged) if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &judged)) => {
@@ -49,7 +50,8 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Failure> {
                 }
             }
         } else if workspace.has_drifted() {
-            workspace.keep_as_base()?;
+            // Another program may make the settings invalid at this moment. The next check reports this.
+            is_unreported = workspace.keep_as_base().unwrap_or(true);
         }
         std::thread::sleep(PAUSE.max(looked * PART));
     }

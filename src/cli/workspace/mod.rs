@@ -11,6 +11,7 @@ mod tests;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::args::{FailOnChoice, InputArguments, Selection};
 use super::io::failure::Failure;
@@ -106,9 +107,9 @@ impl Workspace {
             return true;
         }
         base.directories = KnownDirectories::shared();
-        let before = base.elsewhere.len();
+        let has_changed = !changed.is_empty();
         base.elsewhere.extend(changed);
-        base.elsewhere.len() > before
+        has_changed
     }
 
     /// Returns the results for the current files.
@@ -140,11 +141,14 @@ impl Workspace {
         self.base.as_ref().is_some_and(|base| self.changed(base, &self.texts).len() > FEW)
     }
 
-    /// Makes the current state the base.
-    pub(super) fn keep_as_base(&mut self) -> Result<(), Failure> {
-        self.base = None;
+    /// Makes the current state the base. Returns whether it may differ from the state of the last `refresh`.
+    pub(super) fn keep_as_base(&mut self) -> Result<bool, Failure> {
+        let before = self.base.take().map(|base| base.stamps);
         self.base = Some(self.make_base()?);
-        Ok(())
+        Ok(before.is_none_or(|mut stamps| {
+            let (changed, lists_differ) = stamps.changed(&self.place.root);
+            lists_differ || !changed.is_empty()
+        }))
     }
 
     /// Returns the input options, with the editor's contents.
@@ -158,9 +162,11 @@ impl Workspace {
         // Some files may exist only in the editor.
         session.add_files(self.texts.keys().filter(|path| session.may_hold(path)).cloned().collect());
         session.keep_for_edits();
-        let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
+        let began = SystemTime::now();
+        let longest = session.sources.limits().file_bytes;
+        let mut stamps = Stamps::of(&self.place.root, longest, session.files.iter().cloned());
         let judged = JudgedTree::of(session, &self.asked.threshold);
-        stamps.add(&self.place.root, judged.session.sources.asked());
+        stamps.add(&self.place.root, judged.session.sources.asked(), Some(began));
         Ok(Base {
             judged: Arc::new(judged),
             texts: self.texts.clone(),

@@ -270,3 +270,28 @@ fn what_comes_beside_the_texts_is_seen() {
     fresh.texts.clone_from(&workspace.texts);
     assert_eq!(full_report(&workspace.judge().unwrap()), full_report(&fresh.judge().unwrap()));
 }
+
+#[test]
+fn each_change_of_a_file_counts_and_new_times_alone_do_not() {
+    let scratch = Scratch::new("changes");
+    files(&scratch);
+    let mut workspace = Workspace::new(asked(&scratch.0)).unwrap();
+    workspace.judge().unwrap();
+    // A file of Terraform, a file with values, a file that a function reads, and settings.
+    for path in ["one/main.tf", "one/terraform.tfvars", "modules/pool/start.sh", "gpulint.toml"] {
+        let text = fs::read_to_string(scratch.0.join(path)).unwrap();
+        for round in 0..3 {
+            scratch.write(path, &format!("{text}# {round}\n"));
+            assert!(workspace.refresh(), "{path}, change {round}");
+            workspace.judge().unwrap();
+            assert!(!workspace.refresh(), "{path}, after change {round}");
+            scratch.write(path, &format!("{text}# {round}\n"));
+            assert!(!workspace.refresh(), "{path}: the content is the same");
+        }
+    }
+    // A new base contains the latest change, and `keep_as_base` returns true.
+    scratch.write("two/main.tf", "# nothing\n");
+    assert!(workspace.keep_as_base().unwrap());
+    assert!(!workspace.refresh());
+    assert!(!workspace.keep_as_base().unwrap());
+}

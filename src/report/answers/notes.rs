@@ -3,8 +3,9 @@
 use crate::decide::{Decided, fingerprints};
 use crate::report::formats::markdown;
 use crate::report::suggestion;
-use crate::report::views::markup::Markdown;
+use crate::report::views::markup::{Markdown, markdown};
 use crate::report::{Difference, Suggestion};
+use crate::rules::Safety;
 
 /// A review note on a changed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,20 @@ pub fn notes(difference: &Difference) -> Vec<Note> {
         let suggestion = suggestion(after, &decided.finding)?;
         let mut body = Markdown::default();
         markdown::remark(&mut body, after, decided);
+        markdown!(body, "\n", safety_in_words(decided.finding.safety()), "\n");
         Some(Note { suggestion, body: body.into_string(), key: format!("{}:{key}", decided.finding.rule) })
     };
     new.iter().zip(keys).filter_map(note).collect()
+}
+
+/// Returns why a reviewer can or cannot accept the suggestion without more thought. A report of an older gpulint does
+/// not contain the safety, so its fixes count as unsafe.
+fn safety_in_words(safety: Option<Safety>) -> &'static str {
+    match safety {
+        Some(Safety::Safe) => "Safe fix: the change does not affect how the workload runs.",
+        Some(Safety::Unsafe) | None => {
+            "Unsafe fix: the change affects how the workload runs. Review it before you commit it."
+        }
+        Some(Safety::Display) => "Example: only you know the right value. Review it before you commit it.",
+    }
 }

@@ -322,3 +322,23 @@ fn a_quiet_report_writes_no_first_comment() {
         assert!(told(&output).contains(message), "{}", told(&output));
     }
 }
+
+/// A click on a suggestion must not write a token, or characters that a reviewer does not see.
+#[test]
+fn a_suggestion_with_a_token_or_hidden_characters_is_left_out() {
+    let token = format!("  key = \"ghp_{}\"", "x".repeat(36));
+    for line in [token.as_str(), "  a = \"\u{202e}x\"", "  a = \"\u{1b}[2J\""] {
+        let github = Github::with(Vec::new());
+        let fix = json!({ "path": "main.tf", "first_line": 2, "last_line": 2, "replacement": line });
+        let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(Some(&fix));
+        let output = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
+        assert!(told(&output).ends_with("1 review notes posted\n"), "{}", told(&output));
+        let notes = github.world.lock().unwrap().notes.clone();
+        let note = notes[0]["body"].as_str().unwrap();
+        assert!(
+            note.contains("**old-generation**") && !note.contains("suggestion") && !note.contains("ghp_"),
+            "{note}"
+        );
+        assert!(note.contains("Unsafe fix: the change affects how the workload runs."), "{note}");
+    }
+}

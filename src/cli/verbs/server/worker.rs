@@ -198,7 +198,11 @@ impl ServerWorker {
 
     fn finish_pending(&mut self) {
         let drifted = self.folders.iter_mut().filter(|(_, of)| of.workspace.has_drifted());
-        let settled = drifted.map(|(folder, of)| (folder.clone(), guarded(|| of.workspace.keep_as_base())));
+        let settled = drifted.map(|(folder, of)| {
+            let done = guarded(|| of.workspace.keep_as_base());
+            of.is_dirty |= matches!(done, Ok(true));
+            (folder.clone(), done)
+        });
         let failed: Vec<_> = settled.filter_map(|(folder, done)| Some((folder, done.err()?))).collect();
         failed.into_iter().for_each(|(folder, failure)| self.fail(folder, &failure));
     }

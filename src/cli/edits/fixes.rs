@@ -10,7 +10,7 @@ use crate::cli::Failure;
 use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::diagnostic::Level;
 use crate::fix;
-use crate::inventory::{LinkKind, Resource};
+use crate::inventory::{CountedAs, LinkKind, Resource};
 use crate::rules::{Finding, Safety};
 use crate::source::{Edit, FileId};
 
@@ -182,7 +182,9 @@ fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding
     };
     let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
         let all = state.analysis.inventory.resources.iter();
-        let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
+        // A base is not deployed itself.
+        let deployed = all.filter(|it| it.counted != CountedAs::Base);
+        let others = deployed.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
         others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
     };
     let (before, after) = (facts(before), facts(after));

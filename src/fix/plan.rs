@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Declined, FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
+use crate::inventory::{CountedAs, Declined, FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
 use crate::rules::{Finding, Fix, Safety};
 use crate::source::{Edit, SourceFiles};
 use crate::targets::{TargetJudge, TargetVerdict};
@@ -145,6 +145,10 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
         let others = reach.touched(&finding.edits, resource).into_iter().filter(|id| Some(*id) != finding.resource);
         let unwilling = others.filter(|id| {
             let Some(other) = inventory.resources.get(id.0) else { return false };
+            // A base is not deployed itself. The environments that replace it have their own findings.
+            if other.counted == CountedAs::Base {
+                return false;
+            }
             let same = wished.get(&(finding.rule.clone(), *id)).is_some_and(|wishes| *wishes == fix.wishes);
             let linked = |a: &Resource, b: &Resource| a.links.iter().any(|link| link.to == b.address);
             let granted = || fix.wishes.iter().all(|wish| is_granted(other, wish));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::catalog::{Money, MoneyRange};
 use crate::cli::session::judged::{Identity, JudgedTree};
 use crate::diagnostic::Level;
-use crate::inventory::{Key, LinkKind, Resource, ResourceId};
+use crate::inventory::{CountedAs, Key, LinkKind, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::Finding;
 use crate::source::Edit;
@@ -174,7 +174,9 @@ fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding
     };
     let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
         let all = state.analysis.inventory.resources.iter();
-        let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
+        // A base is not deployed itself.
+        let deployed = all.filter(|it| it.counted != CountedAs::Base);
+        let others = deployed.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
         others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
     };
     let (before, after) = (facts(before), facts(after));

@@ -62,7 +62,7 @@ impl<'a> Site<'a> {
         if written.as_number().is_some_and(|number| number.fract() != 0.0) {
             return vec![vec![unclear(format!("its minimum counts {machines} machines at a time"))]];
         }
-        self.ways_with_tables("floor", count.map(|count| &count.min), WantedType::NUMBER, Some(&written))
+        self.ways_with_tables("minimum", count.map(|count| &count.min), WantedType::NUMBER, Some(&written))
     }
 
     /// Returns how many machines one unit of the minimum is, for example if it applies to each zone.

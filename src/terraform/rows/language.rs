@@ -74,8 +74,8 @@ pub(super) struct TypeRow {
     /// Nested blocks that a fix may create, because they need no other arguments.
     #[serde(default)]
     pub(super) creates: Many<String>,
-    /// The assignments for a value of a fact, if it needs more than the place that is read. Those for the value `*`
-    /// are made beside the place that is read.
+    /// The assignments for a value of a fact, if it needs more than the place that is read. Those for the value `*` are
+    /// made in addition to that place.
     #[serde(default)]
     pub(super) write: BTreeMap<String, BTreeMap<String, Assignments>>,
     /// The reasons why a fix cannot write a value of a fact, with the conditions for each reason.

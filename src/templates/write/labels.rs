@@ -12,7 +12,8 @@ use super::document::{Pending, TemplateDocument};
 use super::files::ParsedDocument;
 use super::places;
 use super::target::{TargetProperty, TargetType};
-use super::{Result, property_of};
+
+type Result<T> = std::result::Result<T, Declined>;
 
 /// Returns the edits that add labels at a place.
 pub(super) fn write(
@@ -23,7 +24,7 @@ pub(super) fn write(
 ) -> Result<Vec<Edit>> {
     let document = TemplateDocument::of(&resource.kind, place.block, file)?;
     let target = TargetType::of(&document.kind, &place.kind);
-    let property = property_of(&target, &document.kind, &place.path)?;
+    let property = target.demand(&place.path)?;
     // Labels are a safe fix.
     if property.is_fixed {
         return Err("a change of its labels replaces the resource".into());

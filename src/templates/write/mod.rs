@@ -90,7 +90,7 @@ fn one_way(
             PropertyChange::Append { list, item } => pending.append(&document, *list, item)?,
             PropertyChange::Remove { at } => pending.remove(&document, *at)?,
             PropertyChange::Add(missing) => {
-                let property = property_of(&target, &document.kind, &missing.path)?;
+                let property = target.demand(&missing.path)?;
                 let to = typed(&missing.to, &property.kind);
                 let existing = pending.add(&document, &property.steps, missing.inside, to)?;
                 added.push((property, existing));
@@ -114,13 +114,6 @@ fn demand_members(target: &TargetType, added: &[(TargetProperty, usize)]) -> Res
         }
     }
     Ok(())
-}
-
-/// Returns the property that the language of a resource has for a path of definitions.
-fn property_of(target: &TargetType, kind: &str, path: &[String]) -> Result<TargetProperty> {
-    target
-        .property(path)
-        .ok_or_else(|| Declined::LeftAlone(format!("gpulint knows no property of {kind} for `{}`", path.join("."))))
 }
 
 /// Returns a scalar in the type that the property has.

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use crate::inventory::Declined;
 use crate::source::csv_records;
 use crate::templates::blocks;
 use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames};
@@ -44,6 +45,7 @@ pub(super) struct TargetStep {
 
 /// The properties of one type, with its names in definitions.
 pub(super) struct TargetType {
+    kind: String,
     names: TypeNames,
     properties: Vec<TargetProperty>,
 }
@@ -87,13 +89,13 @@ impl TargetType {
     pub(super) fn of(kind: &str, is: &str) -> TargetType {
         if kind.contains("::") {
             let names = CLOUDFORMATION.variant(kind, is);
-            return TargetType { names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
+            return TargetType { kind: kind.to_owned(), names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
         }
         if kind.contains(':') {
             return TargetType::of_pulumi(kind);
         }
         let properties = AZURE_TYPES.get(|it| it.eq_ignore_ascii_case(kind));
-        TargetType { names: AZURE.variant(kind, is), properties }
+        TargetType { kind: kind.to_owned(), names: AZURE.variant(kind, is), properties }
     }
 
     fn of_pulumi(kind: &str) -> TargetType {
@@ -105,14 +107,24 @@ impl TargetType {
             let kind = kind.split('#').next().unwrap_or(kind);
             let mut properties = table.get(|it| it == kind);
             properties.iter_mut().for_each(TargetProperty::lift);
-            return TargetType { names, properties };
+            return TargetType { kind: kind.to_owned(), names, properties };
         }
         let token = pulumi::short(kind);
-        TargetType { names: pulumi::of_kind(kind), properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token) }
+        TargetType {
+            kind: kind.to_owned(),
+            names: pulumi::of_kind(kind),
+            properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token),
+        }
+    }
+
+    /// Returns the property with this path in definitions, or an error that names the type.
+    pub(super) fn demand(&self, path: &[String]) -> Result<TargetProperty, Declined> {
+        let unknown = || format!("gpulint knows no property of {} for `{}`", self.kind, path.join("."));
+        self.property(path).ok_or_else(|| Declined::LeftAlone(unknown()))
     }
 
     /// Returns the only property with this path in definitions, or the key of a map.
-    pub(super) fn property(&self, path: &[String]) -> Option<TargetProperty> {
+    fn property(&self, path: &[String]) -> Option<TargetProperty> {
         let mut found = self.properties.iter().filter(|it| self.is_named(it, path));
         match (found.next(), found.next()) {
             (Some(property), None) => Some(property.clone()),
@@ -214,64 +226,27 @@ mod tests {
         assert!(count > 1000, "{count}");
     }
 
+    fn spelled(kind: &str, is: &str, path: &str) -> Option<String> {
+        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+        let steps = TargetType::of(kind, is).property(&path)?.steps;
+        Some(steps.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("."))
+    }
+
     #[test]
     fn properties_are_spelled_as_their_language_does() {
-        let spelled = |kind: &str, is: &str, path: &str| {
-            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-            let steps = TargetType::of(kind, is).property(&path)?.steps.clone();
-            Some(steps.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join("."))
-        };
-        for (kind, is, path, name) in [
-            (
-                "AWS::EC2::LaunchTemplate",
-                "aws_launch_template",
-                "instance_market_options.market_type",
-                "LaunchTemplateData.InstanceMarketOptions.MarketType",
-            ),
-            (
-                "AWS::Batch::ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.min_vcpus",
-                "ComputeResources.MinvCpus",
-            ),
-            (
-                "Microsoft.Compute/virtualMachines",
-                "azurerm_linux_virtual_machine",
-                "eviction_policy",
-                "properties.evictionPolicy",
-            ),
-            (
-                "Microsoft.Compute/virtualMachines",
-                "azurerm_linux_virtual_machine",
-                "max_bid_price",
-                "properties.billingProfile.maxPrice",
-            ),
-            (
-                "azure-native:compute:VirtualMachine",
-                "azurerm_linux_virtual_machine",
-                "eviction_policy",
-                "evictionPolicy",
-            ),
-            (
-                "aws-native:batch:ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.type",
-                "computeResources.type",
-            ),
-            (
-                "aws:batch:ComputeEnvironment",
-                "aws_batch_compute_environment",
-                "compute_resources.allocation_strategy",
-                "computeResources.allocationStrategy",
-            ),
-            (
-                "gcp:container/nodePool:NodePool",
-                "google_container_node_pool",
-                "node_config.guest_accelerator.gpu_partition_size",
-                "nodeConfig.guestAccelerators.gpuPartitionSize",
-            ),
-        ] {
-            assert_eq!(spelled(kind, is, path).as_deref(), Some(name), "{kind} {path}");
+        let cases = "\
+            AWS::EC2::LaunchTemplate aws_launch_template instance_market_options.market_type LaunchTemplateData.InstanceMarketOptions.MarketType
+            AWS::Batch::ComputeEnvironment aws_batch_compute_environment compute_resources.min_vcpus ComputeResources.MinvCpus
+            Microsoft.Compute/virtualMachines azurerm_linux_virtual_machine eviction_policy properties.evictionPolicy
+            Microsoft.Compute/virtualMachines azurerm_linux_virtual_machine max_bid_price properties.billingProfile.maxPrice
+            azure-native:compute:VirtualMachine azurerm_linux_virtual_machine eviction_policy evictionPolicy
+            aws-native:batch:ComputeEnvironment aws_batch_compute_environment compute_resources.type computeResources.type
+            aws:batch:ComputeEnvironment aws_batch_compute_environment compute_resources.type computeResources.type
+            gcp:container:NodePool google_container_node_pool node_config.guest_accelerator.gpu_partition_size nodeConfig.guestAccelerators.gpuPartitionSize";
+        for case in cases.lines() {
+            let words: Vec<&str> = case.split_whitespace().collect();
+            let [kind, is, path, name] = words.as_slice() else { panic!("{case}") };
+            assert_eq!(spelled(kind, is, path).as_deref(), Some(*name), "{case}");
         }
         // A machine has no market in CloudFormation: its launch template has.
         assert_eq!(spelled("AWS::EC2::Instance", "aws_instance", "instance_market_options.market_type"), None);

@@ -150,7 +150,7 @@ impl<'a> TerraformWriter<'a> {
         let is_near =
             |block: &EvaluatedBlock| block.body.file == resource.body.file && block.body.contains(resource.body);
         let by_address = self.by_address();
-        let places = by_address.get(&*resource.declared.block).into_iter().flatten();
+        let places = by_address.get(&*resource.declared.address).into_iter().flatten();
         let place = places.copied().find(|at| self.blocks.get(*at).is_some_and(is_near));
         let found = place.and_then(|at| {
             let index = self.index_around(at);

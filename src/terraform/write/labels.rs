@@ -55,7 +55,7 @@ impl<'a> TerraformWriter<'a> {
         let blocks =
             blocks.into_iter().map(|arguments| (name.to_owned(), Addition { arguments, ..Addition::default() }));
         pending.addition(body).blocks.extend(blocks);
-        return self.finish(site, pending);
+        self.finish(site, pending)
     }
 
     /// Returns the edits that add labels to those that the provider sets on all of its resources; `None` if it sets none.

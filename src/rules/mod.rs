@@ -95,7 +95,7 @@ pub struct Finding {
 pub struct Fix {
     pub safety: Safety,
     pub wishes: Vec<FactEdit>,
-    /// What the fix requests if `wishes` cannot be written.
+    /// The request if `wishes` cannot be written.
     pub otherwise: Vec<FactEdit>,
     /// Related facts that must change too, if the files set them.
     pub follows: Vec<FactEdit>,

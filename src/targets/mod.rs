@@ -19,6 +19,10 @@ use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles};
 
 use object::{TargetObject, TextLanguage, is_unknown};
+#[cfg(test)]
+pub(crate) use table::names;
+pub(crate) use table::{ListedProperty, listed};
+
 use table::TargetType;
 
 /// The judgement about the edits of a fix.

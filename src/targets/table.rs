@@ -46,6 +46,39 @@ pub(super) struct TargetEffect {
 /// Sources whose programs convert scalars.
 const LENIENT: [&str; 5] = ["aws", "google", "azurerm", "kubernetes-provider", "cfn-lint"];
 
+/// A property that a table lists for a type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListedProperty {
+    /// Its path; `[]` follows names of lists.
+    pub(crate) path: &'static str,
+    /// The kind of its value: `string`, `number`, `list(object)`.
+    pub(crate) kind: &'static str,
+    /// True if its parent needs it.
+    pub(crate) is_required: bool,
+    /// True if a change replaces the resource.
+    pub(crate) is_fixed: bool,
+}
+
+/// Returns the properties of the first type whose name satisfies a condition; empty if no table has such a type.
+pub(crate) fn listed(is_it: impl Fn(&str) -> bool) -> Vec<ListedProperty> {
+    let lines = TYPES.iter().find(|(name, _)| is_it(name)).map_or("", |(_, lines)| lines).lines();
+    let property = |line: &'static str| {
+        let cells: Vec<&'static str> = line.split('\t').collect();
+        let [path, kind, need, ..] = cells[..] else { return None };
+        let flags = cells.get(COLUMNS - 1).copied().unwrap_or_default();
+        let is_fixed = flags.split('|').any(|flag| flag == "new");
+        let is_path = !path.is_empty() && path != "!";
+        is_path.then(|| ListedProperty { path, kind, is_required: need == "required", is_fixed })
+    };
+    lines.filter_map(property).collect()
+}
+
+/// Returns the names of all types. Those of Azure are in lower case.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().map(|(name, _)| *name)
+}
+
 impl TargetType {
     /// Returns the schema of a type; `None` if the tables do not have it.
     pub(super) fn named(name: &str) -> Option<TargetType> {

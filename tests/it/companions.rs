@@ -120,7 +120,7 @@ fn a_schedule_that_cannot_work_is_declined() {
             "loses its local",
         ),
         (zone.replace("a2-high", "a3-high"), "google_compute_instance.lab", "loses its local SSDs if"),
-        (machine("  resource_policies = []\n"), "google_compute_instance.lab", "`resource_policies` is already set"),
+        (machine("  resource_policies = []\n"), "google_compute_instance.lab", "another schedule already changes"),
         (zone.replace("  zone         = \"us-central1-a\"\n", ""), "google_compute_instance.lab", "neither its zone"),
         (
             "resource \"aws_instance\" \"lab\" {\n  instance_type = \"g5.xlarge\"\n}\n".to_owned(),
@@ -152,4 +152,33 @@ fn a_name_in_a_module_with_two_callers_is_declined() {
     let files = [("main.tf", call), ("m/main.tf", group.as_str())];
     let after = scheduled(&files, "module.a.aws_autoscaling_group.lab").unwrap();
     assert!(after.contains("\"lab_stop\""), "{after}");
+}
+
+/// Returns the file of a resource with a label `team`.
+fn labelled(text: &str, address: &str) -> String {
+    let (sources, reading) = read(&[("main.tf", text)]);
+    let writer = terraform::TerraformWriter::new(&sources, &reading.blocks, &reading.roots);
+    let labels = [("team".into(), FactValue::text("search"))];
+    let edits = writer.label(of(&reading, address), &labels).unwrap();
+    let after = fix::apply(text, edits.iter().collect());
+    let (_, again) = read(&[("main.tf", &after)]);
+    assert!(of(&again, address).labels.entries.contains_key("team"), "{after}");
+    after
+}
+
+#[test]
+fn labels_of_a_group_reach_its_machines() {
+    let after = labelled(&group("lab", "", "1"), "aws_autoscaling_group.lab");
+    let tag = "  tag {\n    key                 = \"team\"\n    value               = \"search\"\n    \
+               propagate_at_launch = true\n  }\n";
+    assert!(after.contains(tag), "{after}");
+}
+
+#[test]
+fn labels_that_are_computed_are_added_to_those_of_the_provider() {
+    let text = "provider \"aws\" {\n  default_tags {\n    tags = {\n      managed = \"terraform\"\n    }\n  }\n}\n\n\
+                variable \"tags\" {\n  default = { Name = \"a\" }\n}\n\nresource \"aws_instance\" \"a\" {\n  \
+                instance_type = \"g5.xlarge\"\n  tags          = { for key, value in var.tags : key => value }\n}\n";
+    let after = labelled(&text, "aws_instance.a");
+    assert!(after.contains("      managed = \"terraform\"\n      team    = \"search\"\n    }\n"), "{after}");
 }

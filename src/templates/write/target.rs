@@ -3,26 +3,11 @@
 //! The tables of `schema/targets` list the properties of each type. The same conversion that reads a template gives
 //! each of them its name in definitions. A property that no table lists is not written.
 
-use std::sync::LazyLock;
-
 use crate::inventory::Declined;
-use crate::source::csv_records;
+use crate::targets::{self, ListedProperty};
 use crate::templates::blocks;
 use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames};
 use crate::templates::pulumi::names::{self as pulumi, NativePackage};
-
-/// The properties of all types of one language.
-static CLOUDFORMATION_TYPES: LazyLock<TargetTable> =
-    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/cloudformation.csv")));
-static AZURE_TYPES: LazyLock<TargetTable> =
-    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/arm.csv")));
-static PULUMI_TYPES: LazyLock<TargetTable> =
-    LazyLock::new(|| TargetTable::of(include_str!("../../../schema/targets/pulumi.csv")));
-
-/// The column of the flags.
-const FLAGS: usize = 14;
-
-struct TargetTable(Vec<(String, Vec<TargetProperty>)>);
 
 /// A property as its language names it.
 #[derive(Debug, Clone)]
@@ -50,30 +35,15 @@ pub(super) struct TargetType {
     properties: Vec<TargetProperty>,
 }
 
-impl TargetTable {
-    fn of(text: &str) -> TargetTable {
-        let mut types: Vec<(String, Vec<TargetProperty>)> = Vec::new();
-        for (_, record) in csv_records(text).skip(1) {
-            let Ok(cells) = record else { continue };
-            let [kind, path, value, need, ..] = cells.as_slice() else { continue };
-            if !kind.is_empty() {
-                types.push((kind.split('@').next().unwrap_or_default().to_owned(), Vec::new()));
-            }
-            if let Some((_, properties)) = types.last_mut().filter(|_| !path.is_empty()) {
-                properties.push(TargetProperty {
-                    steps: steps(path),
-                    kind: value.clone(),
-                    is_required: need == "required",
-                    is_fixed: cells.get(FLAGS).is_some_and(|flags| flags.split('|').any(|flag| flag == "new")),
-                });
-            }
-        }
-        TargetTable(types)
-    }
-
-    fn get(&self, is_it: impl Fn(&str) -> bool) -> Vec<TargetProperty> {
-        self.0.iter().find(|(name, _)| is_it(name)).map(|(_, all)| all.clone()).unwrap_or_default()
-    }
+/// Returns the listed properties of the first type whose name satisfies a condition.
+fn listed(is_it: impl Fn(&str) -> bool) -> Vec<TargetProperty> {
+    let property = |it: ListedProperty| TargetProperty {
+        steps: steps(it.path),
+        kind: it.kind.to_owned(),
+        is_required: it.is_required,
+        is_fixed: it.is_fixed,
+    };
+    targets::listed(is_it).into_iter().map(property).collect()
 }
 
 fn steps(path: &str) -> Vec<TargetStep> {
@@ -89,23 +59,22 @@ impl TargetType {
     pub(super) fn of(kind: &str, is: &str) -> TargetType {
         if kind.contains("::") {
             let names = CLOUDFORMATION.variant(kind, is);
-            return TargetType { kind: kind.to_owned(), names, properties: CLOUDFORMATION_TYPES.get(|it| it == kind) };
+            return TargetType { kind: kind.to_owned(), names, properties: listed(|it| it == kind) };
         }
         if kind.contains(':') {
             return TargetType::of_pulumi(kind);
         }
-        let properties = AZURE_TYPES.get(|it| it.eq_ignore_ascii_case(kind));
+        let properties = listed(|it| it.eq_ignore_ascii_case(kind));
         TargetType { kind: kind.to_owned(), names: AZURE.variant(kind, is), properties }
     }
 
     fn of_pulumi(kind: &str) -> TargetType {
         if let Some((package, kind, names)) = pulumi::native(kind) {
-            let table = match package {
-                NativePackage::Azure => &AZURE_TYPES,
-                NativePackage::Aws => &CLOUDFORMATION_TYPES,
-            };
             let kind = kind.split('#').next().unwrap_or(kind);
-            let mut properties = table.get(|it| it == kind);
+            let mut properties = match package {
+                NativePackage::Azure => listed(|it| it.eq_ignore_ascii_case(kind)),
+                NativePackage::Aws => listed(|it| it == kind),
+            };
             properties.iter_mut().for_each(TargetProperty::lift);
             return TargetType { kind: kind.to_owned(), names, properties };
         }
@@ -113,7 +82,7 @@ impl TargetType {
         TargetType {
             kind: kind.to_owned(),
             names: pulumi::of_kind(kind),
-            properties: PULUMI_TYPES.get(|it| pulumi::short(it) == token),
+            properties: listed(|it| it.contains(':') && pulumi::short(it) == token),
         }
     }
 
@@ -203,10 +172,11 @@ mod tests {
     #[test]
     fn names_are_converted_there_and_back() {
         let mut count = 0;
-        for table in [&CLOUDFORMATION_TYPES, &AZURE_TYPES, &PULUMI_TYPES] {
-            for (kind, properties) in &table.0 {
+        let of_templates = targets::names().filter(|name| name.contains(':') || name.starts_with("microsoft."));
+        for kind in of_templates {
+            {
                 let target = TargetType::of(kind, "");
-                for property in properties {
+                for property in &listed(|it| it == kind) {
                     let mut at = String::new();
                     let mut path = Vec::new();
                     for step in &property.steps {

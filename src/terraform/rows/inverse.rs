@@ -171,22 +171,23 @@ impl<'a> Site<'a> {
         maps.map(|path| self.spot(path)).collect()
     }
 
-    /// Returns the name of the nested block that holds a label, and its arguments for each of the labels.
+    /// Returns a nested block for each of the labels, with its arguments; empty if labels are no blocks.
     pub(in crate::terraform) fn label_blocks(
         &self,
         labels: &[(String, Literal)],
-    ) -> Option<(String, Vec<Vec<(String, Literal)>>)> {
+    ) -> Vec<(String, Vec<(String, Literal)>)> {
         let list = self.row.labels.0.iter().find_map(|at| match at {
             LabelsAt::List(list) if !list.beside.is_empty() => Some(list),
             _ => None,
-        })?;
+        });
+        let Some(list) = list else { return Vec::new() };
         let beside: Vec<(String, Literal)> =
             list.beside.iter().filter_map(|(name, what)| Some((name.clone(), assigned(what)?))).collect();
-        let arguments = |(key, value): &(String, Literal)| {
+        let block = |(key, value): &(String, Literal)| {
             let own = [(list.key.name(), Literal::Text(key.clone())), (list.value.name(), value.clone())];
-            own.into_iter().chain(beside.iter().cloned()).collect()
+            (list.list.name(), own.into_iter().chain(beside.iter().cloned()).collect())
         };
-        Some((list.list.name(), labels.iter().map(arguments).collect()))
+        labels.iter().map(block).collect()
     }
 
     fn ways_of(&self, spec: &Spec, wanted: WantedType, value: Option<&FactValue>) -> Vec<Vec<PlannedEdit<'a>>> {

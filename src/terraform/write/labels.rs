@@ -19,8 +19,9 @@ impl<'a> TerraformWriter<'a> {
     pub(super) fn label_in(&self, site: &Site<'a>, labels: &[(Arc<str>, FactValue)]) -> Result<Vec<Edit>> {
         let entries = labels.iter().map(|(key, value)| (key.to_string(), Literal::Text(value.to_string())));
         let entries: Vec<(String, Literal)> = entries.collect();
-        if let Some((name, blocks)) = site.label_blocks(&entries) {
-            return self.label_blocks(site, &name, blocks);
+        let blocks = site.label_blocks(&entries);
+        if !blocks.is_empty() {
+            return self.label_blocks(site, blocks);
         }
         let maps = site.label_maps();
         let Some(spot) = maps.into_iter().next() else {
@@ -55,16 +56,16 @@ impl<'a> TerraformWriter<'a> {
     }
 
     /// Returns the edits that add a block for each label.
-    fn label_blocks(&self, site: &Site<'a>, name: &str, blocks: Vec<Vec<(String, Literal)>>) -> Result<Vec<Edit>> {
+    fn label_blocks(&self, site: &Site<'a>, blocks: Vec<(String, Vec<(String, Literal)>)>) -> Result<Vec<Edit>> {
         let body = site.block().body;
         if self.sources.path(body.file).ends_with(".json") {
             return left_alone("gpulint adds nothing to JSON blocks");
         }
         self.demand_one_caller(&self.directory_of(body.file))?;
         let mut pending = Pending::default();
-        let blocks = blocks
-            .into_iter()
-            .map(|arguments| (name.to_owned(), Addition { arguments: shown(&arguments), ..Addition::default() }));
+        let blocks = blocks.into_iter().map(|(name, arguments)| {
+            (name, Addition { arguments: shown(&arguments), ..Addition::default() })
+        });
         pending.addition(body).blocks.extend(blocks);
         self.finish(site, pending)
     }

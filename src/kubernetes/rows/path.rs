@@ -81,6 +81,30 @@ impl ManifestPath {
         self.walk(&self.steps, PathMatch::root(root))
     }
 
+    /// Returns the places that this path matches; if `framed`, the root is the `spec` of the object.
+    pub(in crate::kubernetes) fn below_frame<'t>(&self, root: &'t Node, framed: bool) -> Vec<&'t Node> {
+        let steps = match self.steps.split_first() {
+            Some((Step::Key(key), rest)) if framed && &**key == "spec" => rest,
+            _ => self.steps.as_slice(),
+        };
+        self.walk(steps, PathMatch::root(root)).into_iter().map(|found| found.node).collect()
+    }
+
+    /// Returns the path to the mapping that has the last key.
+    pub(in crate::kubernetes) fn parent(&self) -> ManifestPath {
+        let (_, steps) = self.steps.split_last().unwrap_or((&Step::Any, &[]));
+        ManifestPath { steps: steps.to_vec() }
+    }
+
+    /// Returns whether the path visits members of lists or mappings.
+    pub(in crate::kubernetes) fn visits_members(&self) -> bool {
+        let is_place = |key: &str| key.chars().all(|c| c.is_ascii_digit());
+        self.steps.iter().any(|step| match step {
+            Step::Key(key) => is_place(key),
+            Step::Each | Step::Any => true,
+        })
+    }
+
     pub(in crate::kubernetes) fn first<'t>(&self, root: &'t Node) -> Option<&'t Node> {
         self.all(root).first().map(|found| found.node)
     }

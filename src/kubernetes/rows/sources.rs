@@ -36,7 +36,13 @@ fn read(
     at: &PathMatch<'_>,
     head: Span,
 ) -> Fact<FactValue> {
-    let found = source.at.0.iter().map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
+    let is_on = |path: &ManifestPath| path.relative_to(root, along, at).iter().any(|node| node.flag() == Some(true));
+    if source.only_if.as_ref().is_some_and(|path| !is_on(path)) {
+        return Fact::Absent;
+    }
+    let version = root.get("apiVersion").and_then(Node::text).map(|version| &**version);
+    let paths = source.of_version(version).into_iter();
+    let found = paths.map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
     }

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::inventory::Declined;
 use crate::languages::yaml::{self, Node, NodeData, NodeEntry, scalar};
-use crate::source::{Edit, Span};
+use crate::source::{Edit, SourceFiles, Span};
 
-use super::left_alone;
+use super::{left_alone, origins, template_lines};
 
 /// A piece to add.
 #[derive(Debug, Clone)]
@@ -37,13 +37,15 @@ pub(super) struct EditedFile<'t> {
     step: usize,
     /// The indentation of list dashes.
     dash: usize,
+    /// The source files, if the text is built from others. The edits then go to the files that it comes from.
+    sources: Option<&'t SourceFiles>,
 }
 
 impl<'t> EditedFile<'t> {
     /// Creates the page. `own` is the document of the file that is edited.
-    pub(super) fn new(text: &'t str, own: &str, root: &Node) -> EditedFile<'t> {
+    pub(super) fn new(text: &'t str, own: &str, root: &Node, sources: Option<&'t SourceFiles>) -> EditedFile<'t> {
         let line_end = if own.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut page = EditedFile { text, line_end, step: 2, dash: 2 };
+        let mut page = EditedFile { text, line_end, step: 2, dash: 2, sources };
         let mut seen = (None, None);
         page.habits(root, &mut seen, 0);
         page.step = seen.0.unwrap_or(2);
@@ -111,9 +113,15 @@ impl<'t> EditedFile<'t> {
 
     /// Replaces a scalar, and keeps its quotes.
     pub(super) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
+        if let Some(sources) = self.sources {
+            return origins::at_scalar(sources, node, &|paper, node| paper.replace(node, new));
+        }
         let old = self.text.get(node.span.range()).unwrap_or_default();
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
             return left_alone("the value is not a plain value on one line");
+        }
+        if old.contains("{{") || old.contains("${") {
+            return left_alone("another program fills in the value");
         }
         let raw = match new {
             AddedPiece::Number(text) | AddedPiece::Text(text) => text,
@@ -127,8 +135,24 @@ impl<'t> EditedFile<'t> {
         Ok(Edit { span: node.span, replacement })
     }
 
+    /// Replaces a scalar by a mapping in brackets.
+    pub(super) fn exchange(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
+        if let Some(sources) = self.sources {
+            return origins::at_scalar(sources, node, &|paper, node| paper.exchange(node, new));
+        }
+        let old = self.text.get(node.span.range()).unwrap_or_default();
+        if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
+            return left_alone("the value is not a plain value on one line");
+        }
+        Ok(Edit { span: node.span, replacement: flow(new, old.starts_with('"')) })
+    }
+
     /// Adds keys after the others.
     pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
+        if let Some(sources) = self.sources {
+            let in_file = origins::at_map(sources, map, &|paper, map| paper.insert(map, new));
+            return in_file.or_else(|declined| self.insert_in_template(sources, map, new).map_err(|_| declined));
+        }
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
         }
@@ -149,10 +173,25 @@ impl<'t> EditedFile<'t> {
         Ok(self.after(map, self.end_of(last), lines))
     }
 
+    /// Adds keys to a mapping of a document that a template builds.
+    fn insert_in_template(
+        &self,
+        sources: &SourceFiles,
+        map: &Node,
+        new: &[(String, AddedPiece)],
+    ) -> Result<Edit, Declined> {
+        let lines = |column: usize| {
+            let mut lines = " ".repeat(column);
+            self.block(new, column, false, &mut lines);
+            lines + self.line_end
+        };
+        template_lines::before_entry(sources, self.text, map, &lines)
+    }
+
     /// Adds a value to a key without one: `labels:`.
     pub(super) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(entry.value.span.range()).unwrap_or_default();
-        if !old.trim().is_empty() || self.is_flow(map) {
+        if !old.trim().is_empty() || self.is_flow(map) || self.sources.is_some() {
             return left_alone("the value is not a mapping");
         }
         let column = self.column(entry.key_span.start as usize);
@@ -163,6 +202,9 @@ impl<'t> EditedFile<'t> {
 
     /// Adds an item after the others.
     pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Edit, Declined> {
+        if let Some(sources) = self.sources {
+            return origins::at_list(sources, list, &|paper, list| paper.append(list, item));
+        }
         let Some(last) = list.items().last() else {
             return match self.text.get(list.span.range()) {
                 Some("[]") => Ok(Edit { span: list.span, replacement: format!("[{}]", flow(item, false)) }),
@@ -184,6 +226,9 @@ impl<'t> EditedFile<'t> {
 
     /// Removes items: whole lines, or words between brackets.
     pub(super) fn without_items(&self, list: &Node, gone: Range<usize>) -> Result<Vec<Edit>, Declined> {
+        if self.sources.is_some() {
+            return left_alone("its arguments are in a file that another program builds");
+        }
         let items = list.items();
         let (Some(first), Some(last)) = (items.get(gone.start), items.get(gone.end.saturating_sub(1))) else {
             return left_alone("the argument was not found");
@@ -370,6 +415,12 @@ fn scalar_text(piece: &AddedPiece, json: bool) -> String {
 
 /// Returns whether a string cannot be read as a number, a boolean, null or syntax.
 fn is_plain(text: &str) -> bool {
+    const UNITS: [&str; 8] = ["s", "m", "h", "d", "Ki", "Mi", "Gi", "Ti"];
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_counted = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    if is_counted && text.get(digits.len()..).is_some_and(|unit| UNITS.contains(&unit)) {
+        return true;
+    }
     let safe = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | '+' | '@');
     let starts =
         text.starts_with(|c: char| c.is_alphanumeric() || c == '/') || text.starts_with("--") && text.len() > 2;

@@ -161,6 +161,34 @@ impl ManifestPath {
     }
 }
 
+/// A path, or a list of paths.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "PathsForm")]
+pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
+
+impl FieldPaths {
+    pub(in crate::kubernetes) fn is_in(&self, root: &Node) -> bool {
+        self.0.iter().any(|path| path.first(root).is_some())
+    }
+}
+
+/// The forms of a path, or of a list of paths, in a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(in crate::kubernetes) enum PathsForm {
+    One(ManifestPath),
+    More(Vec<ManifestPath>),
+}
+
+impl From<PathsForm> for FieldPaths {
+    fn from(form: PathsForm) -> Self {
+        match form {
+            PathsForm::One(path) => FieldPaths(vec![path]),
+            PathsForm::More(paths) => FieldPaths(paths),
+        }
+    }
+}
+
 impl<'t> PathMatch<'t> {
     pub(in crate::kubernetes) fn root(node: &'t Node) -> Self {
         PathMatch { node, members: Vec::new(), names: Vec::new() }

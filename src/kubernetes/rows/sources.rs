@@ -7,7 +7,8 @@ use crate::source::{AdaptiveRegex, Span};
 use super::facts::{Facts, fill, region_of};
 use super::path::{ManifestPath, PathMatch};
 use super::table;
-use super::table::{AmountUnit, FieldSource, KindConstant};
+use super::table::{AmountUnit, FieldSource};
+use super::writing::KindConstant;
 use crate::kubernetes::rows::amount;
 
 /// Returns the facts of a definition, or of an entry in it, for one match of `along`.

@@ -11,8 +11,8 @@ use crate::languages::yaml::Node;
 
 #[cfg(test)]
 use super::devices::DEVICES;
-use super::path::ManifestPath;
-use super::writing::FactWriting;
+use super::path::{FieldPaths, ManifestPath, PathsForm};
+use super::writing::{FactWriting, KindConstant};
 #[cfg(test)]
 use crate::source::AdaptiveRegex;
 
@@ -74,7 +74,7 @@ pub(in crate::kubernetes) struct KindRow {
     pub substitutes: Option<Substitutes>,
     #[serde(default)]
     pub facts: FactSources,
-    /// What a fix of a fact, or of the minimum number (`floor`), needs besides the field of the fact.
+    /// The other fields that a fix of a fact, or of the minimum number (`floor`), needs.
     #[serde(default)]
     pub writes: BTreeMap<String, FactWriting>,
     #[serde(default)]
@@ -620,41 +620,6 @@ pub(in crate::kubernetes) enum AmountUnit {
     Gib,
     /// A quantity such as `500m`.
     Plain,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(in crate::kubernetes) enum KindConstant {
-    Flag(bool),
-    Number(f64),
-    Text(String),
-}
-
-/// A path, or a list of paths.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(from = "PathsForm")]
-pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
-
-impl FieldPaths {
-    fn is_in(&self, root: &Node) -> bool {
-        self.0.iter().any(|path| path.first(root).is_some())
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PathsForm {
-    One(ManifestPath),
-    More(Vec<ManifestPath>),
-}
-
-impl From<PathsForm> for FieldPaths {
-    fn from(form: PathsForm) -> Self {
-        match form {
-            PathsForm::One(path) => FieldPaths(vec![path]),
-            PathsForm::More(paths) => FieldPaths(paths),
-        }
-    }
 }
 
 #[derive(Deserialize)]

@@ -1,12 +1,19 @@
-//! Describes what a fix of a fact needs besides the field of the fact: other fields, and the values that its target
-//! refuses or ignores.
+//! Describes the other fields that a fix of a fact needs, and the values that its target refuses or ignores.
 
 use serde::Deserialize;
 
-use super::path::ManifestPath;
-use super::table::{FieldPaths, KindConstant};
+use super::path::{FieldPaths, ManifestPath};
 use crate::languages::yaml::Node;
 use crate::source::AdaptiveRegex;
+
+/// A constant value in a table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(in crate::kubernetes) enum KindConstant {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
 
 /// How a fact, or the minimum number of an object, is written.
 #[derive(Debug, Default, Deserialize)]
@@ -68,7 +75,7 @@ pub(in crate::kubernetes) struct SpotField {
     pub at: ManifestPath,
     /// The key of the scalar in the mapping.
     pub key: String,
-    /// The flag that is set beside the scalar.
+    /// The flag that is set with the scalar.
     pub flag: String,
     /// The clouds that need the flag.
     pub providers: Vec<String>,

@@ -7,9 +7,10 @@ use crate::inventory::{FactValue, Key, Part, Resource, accelerators};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, Span};
 
+use super::Document;
+use super::declining::{Result, inexpressible, left_alone};
 use super::pod::around;
 use super::splice::{AddedPiece, EditedFile};
-use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
 

@@ -1,15 +1,16 @@
-//! Writes what a fact needs besides its own field, and declines values that the target refuses or ignores.
+//! Writes the other fields that a fact needs, and declines values that the target refuses or ignores.
 
 use crate::inventory::{FactValue, Key, Part, Purchase, Resource};
 use crate::kubernetes::rows::path::ManifestPath;
-use crate::kubernetes::rows::table::{KindConstant, KindRow};
-use crate::kubernetes::rows::writing::{FactWriting, GroupRange, SpotField};
+use crate::kubernetes::rows::table::KindRow;
+use crate::kubernetes::rows::writing::{FactWriting, GroupRange, KindConstant, SpotField};
 use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
 
+use super::declining::{Result, left_alone};
 use super::row::{Page, Place};
 use super::splice::AddedPiece;
-use super::{Result, left_alone, piece, set};
+use super::{piece, set};
 
 /// Declines zero for an object that does not start again or that refuses zero.
 pub(super) fn demand_zero(object: &Node, row: &KindRow) -> Result<()> {
@@ -92,7 +93,8 @@ pub(super) fn is_spot_field(resource: &Resource, place: &Place<'_>, key: Key, va
     let provider = resource.text(Key::Provider);
     let is_concerned = |field: &SpotField| provider.is_none_or(|own| field.providers.iter().any(|it| it == own));
     let purchase = if key == Key::Purchase { Some(value) } else { resource.fact(Key::Purchase).value() };
-    let is_spot = purchase.and_then(Purchase::of).is_some_and(|it| matches!(it, Purchase::Spot | Purchase::SpotOrOnDemand));
+    let is_spot =
+        purchase.and_then(Purchase::of).is_some_and(|it| matches!(it, Purchase::Spot | Purchase::SpotOrOnDemand));
     is_spot && field.is_some_and(is_concerned)
 }
 
@@ -112,7 +114,8 @@ pub(super) fn on_spot(
     };
     let flag = (field.flag.clone(), AddedPiece::Number(true.to_string()));
     let fresh = (key == Key::IdleMinutes).then(|| (field.key.clone(), piece(value)));
-    let mapping = |first: Option<(String, AddedPiece)>| AddedPiece::Map(first.into_iter().chain([flag.clone()]).collect());
+    let mapping =
+        |first: Option<(String, AddedPiece)>| AddedPiece::Map(first.into_iter().chain([flag.clone()]).collect());
     let found = field.at.below_frame(place.root, place.framed).first().copied();
     let Some(node) = found else {
         let Some(fresh) = fresh else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use crate::source::{SourceFiles, Span};
 
-use super::{Result, left_alone};
+use super::declining::{Result, left_alone};
 
 /// The files of a chart that are searched, and their size.
 const MOST_FILES: usize = 400;
@@ -67,7 +67,8 @@ fn number_of_uses(text: &str, keys: &[&str]) -> usize {
         for (at, start) in inner.match_indices(".Values") {
             let rest = inner.get(at + start.len()..).unwrap_or_default();
             let end = rest.find(|c: char| !is_word(c) && c != '.').unwrap_or(rest.len());
-            let path: Vec<&str> = rest.get(..end).unwrap_or_default().split('.').filter(|key| !key.is_empty()).collect();
+            let path: Vec<&str> =
+                rest.get(..end).unwrap_or_default().split('.').filter(|key| !key.is_empty()).collect();
             let above = keys.iter().filter(|key| !key.is_empty()).zip(&path).all(|(key, used)| key == used);
             let is_around = above && path.len() <= keys.len();
             let is_whole = path.len() == keys.len() || !frames;

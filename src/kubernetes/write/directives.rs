@@ -5,7 +5,7 @@ use crate::languages::yaml::{Node, NodeData};
 
 const OPENINGS: [&str; 3] = ["{{", "{%", "%{"];
 
-/// Returns whether all directives are parts of scalars or comments. `start` is the position of the text in its file.
+/// Returns whether all directives are parts of scalars or comments. `start` is their position in the file.
 pub(super) fn are_inside_values(text: &str, start: usize, root: &Node) -> bool {
     let mut scalars: Vec<(usize, usize)> = Vec::new();
     collect(root, &mut scalars);

@@ -6,9 +6,10 @@ use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Edit;
 
+use super::declining::{Result, left_alone};
 use super::pod::labelled_spot;
 use super::splice::{AddedPiece, EditedFile};
-use super::{Document, Result, left_alone, set};
+use super::{Document, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
 

@@ -6,6 +6,7 @@
 mod argument;
 mod beside;
 mod chart_values;
+mod declining;
 mod directives;
 mod machines;
 mod origins;
@@ -22,17 +23,8 @@ use crate::source::{Edit, FileId, SourceFiles, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
+use declining::{Result, inexpressible, left_alone};
 use splice::{AddedPiece, EditedFile};
-
-type Result<T> = std::result::Result<T, Declined>;
-
-fn left_alone<T>(why: impl Into<String>) -> Result<T> {
-    Err(Declined::LeftAlone(why.into()))
-}
-
-fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result<T> {
-    Err(Declined::Inexpressible(format!("a {} has no field for {part}", resource.kind)))
-}
 
 /// Returns the edits that set the requested fact; empty if the manifest already sets it.
 pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<Vec<Edit>> {
@@ -93,7 +85,7 @@ fn checked(edits: Vec<Edit>, sources: &SourceFiles) -> Result<Vec<Edit>> {
         if checked.iter().any(|(file, range)| *file == edit.span.file && range.contains(&at)) {
             continue;
         }
-        // A template is no YAML; the whole fix is checked again later.
+        // A template cannot be parsed. The whole fix is checked again later.
         if sources.path(edit.span.file).contains("/templates/") && has_directives(&sources.text(edit.span.file)) {
             continue;
         }
@@ -136,7 +128,11 @@ impl<'s> Document<'s> {
             return left_alone("its document has too many changes: run the fix again for the rest");
         }
         let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
-            return left_alone(if has_directives(piece) { "it is a template" } else { "its document cannot be parsed" });
+            return left_alone(if has_directives(piece) {
+                "it is a template"
+            } else {
+                "its document cannot be parsed"
+            });
         };
         if has_directives(piece) && !directives::are_inside_values(piece, range.start, &root) {
             return left_alone("it is a template");

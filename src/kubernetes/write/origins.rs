@@ -4,10 +4,20 @@
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, SourceFiles, Span};
 
+use super::declining::{Result, left_alone};
 use super::splice::EditedFile;
-use super::{Document, Result, chart_values, left_alone};
+use super::{Document, chart_values};
 
 const DEEPEST: usize = 64;
+
+/// Returns the document at a place, if its file is a document and no program or text with one inside.
+fn document_at(sources: &SourceFiles, place: Span) -> Result<Document<'_>> {
+    let path = sources.path(place.file);
+    match ["yaml", "yml", "json"].iter().any(|end| path.ends_with(&format!(".{end}"))) {
+        true => Document::around(place, sources),
+        false => left_alone("it is inside a string, or another program generated it"),
+    }
+}
 
 /// How a node of the source is edited.
 pub(super) type SourceEdit<'e> = &'e dyn Fn(&EditedFile<'_>, &Node) -> Result<Edit>;
@@ -19,7 +29,7 @@ pub(super) fn at_scalar(sources: &SourceFiles, node: &Node, edit: SourceEdit<'_>
     if chart_values::is_template(sources, place) {
         return left_alone("a template of its chart computes or sets the value");
     }
-    let document = Document::around(place, sources)?;
+    let document = document_at(sources, place)?;
     let mut found: Vec<(&Node, Vec<&str>)> = Vec::new();
     scalars(&document.root, place, text, &mut Vec::new(), &mut found);
     let [(scalar, keys)] = found.as_slice() else {
@@ -35,7 +45,7 @@ pub(super) fn at_map(sources: &SourceFiles, map: &Node, edit: SourceEdit<'_>) ->
     let mut last = left_alone("the mapping has no keys in a file");
     for entry in map.entries() {
         let place = sources.origin(entry.key_span);
-        let document = match Document::around(place, sources) {
+        let document = match document_at(sources, place) {
             Ok(document) => document,
             Err(declined) => {
                 last = Err(declined);
@@ -60,7 +70,7 @@ pub(super) fn at_list(sources: &SourceFiles, list: &Node, edit: SourceEdit<'_>) 
     let Some(first) = list.items().first() else { return left_alone("the list to add to is empty") };
     let head = first.entries().first().map_or(first.span, |entry| entry.key_span);
     let place = sources.origin(head);
-    let document = Document::around(place, sources)?;
+    let document = document_at(sources, place)?;
     let (mut here, mut found) = (&document.root, None);
     let mut keys: Vec<&str> = Vec::new();
     for _ in 0..DEEPEST {
@@ -82,7 +92,7 @@ pub(super) fn at_list(sources: &SourceFiles, list: &Node, edit: SourceEdit<'_>) 
     edit(&document.paper(), source)
 }
 
-/// Collects the scalars with a text that overlap a place, with the keys above them.
+/// Collects the scalars with a value that overlap a place, with the keys above them.
 fn scalars<'n>(
     node: &'n Node,
     place: Span,

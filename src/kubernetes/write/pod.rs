@@ -6,8 +6,9 @@ use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
+use super::declining::{Result, inexpressible, left_alone};
 use super::splice::{AddedPiece, EditedFile};
-use super::{Document, Result, inexpressible, left_alone, piece, set};
+use super::{Document, piece, set};
 
 const DEEPEST: usize = 40;
 const SHARED: &str = "/dev/shm";
@@ -111,10 +112,10 @@ pub(super) fn shared_memory(document: &Document, paper: &EditedFile<'_>, resourc
     ])
 }
 
-/// Returns half of the memory limit of a container: a volume in memory counts against the limit, and a full volume must
-/// not end the container. Without a limit, the volume needs no size, because Kubernetes then limits it itself.
+/// Returns half of the memory of a container: a volume in memory counts against its limit, and a full volume must not
+/// end the container. Without a limit and a request, Kubernetes limits the volume by the memory of the node.
 fn size_limit(container: &Node) -> Option<String> {
-    let limit = container.get("resources")?.get("limits")?.get("memory")?;
+    let limit = sides(container).find_map(|side| side.get("memory"))?;
     let half = amount::gib(limit).value().copied()? / 2.0;
     match half {
         half if half >= 1.0 => Some(format!("{:.0}Gi", half.floor())),
@@ -217,9 +218,8 @@ fn labelled(
 pub(super) fn on_demand(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
     let Ok(AskingContainer { pod, .. }) = asking_container(document, resource) else { return Ok(None) };
     let keys = pod.get("nodeSelector").map(Node::entries).unwrap_or_default();
-    let is_about = |entry: &&NodeEntry| {
-        DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(LabelMeaning::Purchase))
-    };
+    let is_about =
+        |entry: &&NodeEntry| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(LabelMeaning::Purchase));
     let Some(entry) = keys.iter().find(is_about) else { return Ok(None) };
     if DEVICES.is_tainted(&entry.key) {
         return left_alone("nodes on demand do not have the label that it selects: select their pool instead");

@@ -7,8 +7,9 @@ use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow};
 use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
 
+use super::declining::{Result, left_alone};
 use super::splice::{AddedPiece, EditedFile};
-use super::{Document, Result, beside, left_alone, piece, set};
+use super::{Document, beside, piece, set};
 
 const DEEPEST: usize = 6;
 

@@ -7,7 +7,8 @@ use crate::inventory::Declined;
 use crate::languages::yaml::{self, Node, NodeData, NodeEntry, scalar};
 use crate::source::{Edit, SourceFiles, Span};
 
-use super::{left_alone, origins, template_lines};
+use super::declining::left_alone;
+use super::{origins, template_lines};
 
 /// A piece to add.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ pub(super) struct EditedFile<'t> {
     step: usize,
     /// The indentation of list dashes.
     dash: usize,
-    /// The source files, if the text is built from others. The edits then go to the files that it comes from.
+    /// The source files, if the document is built from others. The edits then go to those files.
     sources: Option<&'t SourceFiles>,
 }
 
@@ -151,7 +152,7 @@ impl<'t> EditedFile<'t> {
     pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
         if let Some(sources) = self.sources {
             let in_file = origins::at_map(sources, map, &|paper, map| paper.insert(map, new));
-            return in_file.or_else(|declined| self.insert_in_template(sources, map, new).map_err(|_| declined));
+            return in_file.or_else(|_| self.insert_in_template(sources, map, new));
         }
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
@@ -185,7 +186,8 @@ impl<'t> EditedFile<'t> {
             self.block(new, column, false, &mut lines);
             lines + self.line_end
         };
-        template_lines::before_entry(sources, self.text, map, &lines)
+        let keys: Vec<&str> = new.iter().map(|(key, _)| key.as_str()).collect();
+        template_lines::before_entry(sources, self.text, map, &keys, &lines)
     }
 
     /// Adds a value to a key without one: `labels:`.

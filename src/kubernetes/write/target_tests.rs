@@ -34,7 +34,8 @@ fn tasks_of_skypilot_set_spot_where_all_choices_take_it() {
 #[test]
 fn a_spot_task_is_taken_down_where_it_cannot_stop() {
     let own = |autostop: &str| spot(&sky(&format!("  infra: aws\n  use_spot: false\n  autostop: {autostop}\n")));
-    let expected = "-  use_spot: false\n-  autostop: 30\n+  use_spot: true\n+  autostop: {idle_minutes: 30, down: true}";
+    let expected =
+        "-  use_spot: false\n-  autostop: 30\n+  use_spot: true\n+  autostop: {idle_minutes: 30, down: true}";
     assert_eq!(own("30"), expected);
     assert_eq!(own("2h"), expected.replace("autostop: 30", "autostop: 2h").replace("minutes: 30", "minutes: 120"));
     assert_eq!(own("{idle_minutes: 30, down: true}"), "-  use_spot: false\n+  use_spot: true");
@@ -80,7 +81,9 @@ fn ray_job(spec: &str) -> String {
 #[test]
 fn jobs_of_ray_get_what_belongs_together() {
     let ttl = |spec: &str| difference(&ray_job(spec), "ttl_seconds", FactValue::Number(600.0));
-    assert!(ttl("").contains("+  ttlSecondsAfterFinished: 600") && ttl("").contains("+  shutdownAfterJobFinishes: true"));
+    assert!(
+        ttl("").contains("+  ttlSecondsAfterFinished: 600") && ttl("").contains("+  shutdownAfterJobFinishes: true")
+    );
     assert_eq!(ttl("  shutdownAfterJobFinishes: true\n"), "+  ttlSecondsAfterFinished: 600");
     let rules = "  deletionStrategy:\n    deletionRules:\n    - policy: DeleteCluster\n      condition: {jobStatus: FAILED, ttlSeconds: 9}\n";
     assert_eq!(ttl(rules), "its deletion strategy decides when the cluster is deleted");
@@ -105,8 +108,11 @@ fn zero_is_written_only_where_something_starts_it_again() {
     assert!(cpu.starts_with("KEDA refuses 0 with cpu and memory triggers alone"), "{cpu}");
     let own = zero(&scaled("  - {type: prometheus, metadata: {query: 'sum(vllm:num_requests_waiting)'}}\n", ""));
     assert!(own.starts_with("its trigger reads a metric of the server"), "{own}");
-    let hpa = scaled("  []\n", "").replace("keda.sh/v1alpha1", "autoscaling/v2");
-    let hpa = hpa.replace("ReplicaCount", "Replicas").replace("ScaledObject", "HorizontalPodAutoscaler").replace("{name: a}\n  min", "{kind: Deployment, name: a}\n  min");
+    let hpa = scaled("    []\n", "").replace("keda.sh/v1alpha1", "autoscaling/v2");
+    let hpa = hpa
+        .replace("ReplicaCount", "Replicas")
+        .replace("ScaledObject", "HorizontalPodAutoscaler")
+        .replace("{name: a}\n  min", "{kind: Deployment, name: a}\n  min");
     assert!(zero(&hpa).contains("always runs at least one"), "{}", zero(&hpa));
     let kserve = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata:\n  name: a\n  annotations: {serving.kserve.io/deploymentMode: Standard}\nspec:\n  predictor:\n    minReplicas: 2\n    containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]\n";
     assert!(zero(kserve).starts_with("in this mode of KServe"), "{}", zero(kserve));
@@ -118,7 +124,9 @@ fn zero_is_written_only_where_something_starts_it_again() {
 #[test]
 fn limits_of_training_jobs_are_in_the_run_policy() {
     let job = |spec: &str| {
-        format!("apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {{name: a}}\nspec:\n{spec}  tfReplicaSpecs:\n    Worker:\n      template: {{{POD}}}\n")
+        format!(
+            "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {{name: a}}\nspec:\n{spec}  tfReplicaSpecs:\n    Worker:\n      template: {{{POD}}}\n"
+        )
     };
     let limit = |spec: &str| difference(&job(spec), "time_limit_seconds", FactValue::Number(60.0));
     assert_eq!(limit(""), "+  runPolicy:\n+    activeDeadlineSeconds: 60");
@@ -130,7 +138,9 @@ fn limits_of_training_jobs_are_in_the_run_policy() {
 #[test]
 fn a_workflow_with_its_own_variables_is_no_template() {
     let workflow = |image: &str| {
-        format!("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata:\n  generateName: a-\nspec:\n  templates:\n  - name: t\n    container:\n      image: {image}\n      args: [\"{{{{inputs.parameters.x}}}}\"]\n      resources: {{limits: {{nvidia.com/gpu: 1}}}}\n")
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata:\n  generateName: a-\nspec:\n  templates:\n  - name: t\n    container:\n      image: {image}\n      args: [\"{{{{inputs.parameters.x}}}}\"]\n      resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+        )
     };
     let limit = |text: &str| difference(text, "time_limit_seconds", FactValue::Number(60.0));
     assert_eq!(limit(&workflow("x")), "+  activeDeadlineSeconds: 60");
@@ -141,7 +151,9 @@ fn a_workflow_with_its_own_variables_is_no_template() {
 #[test]
 fn shared_memory_stays_below_the_limit_of_the_container() {
     let sized = |memory: &str| {
-        let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: c\n    resources:\n      limits: {{nvidia.com/gpu: 2, memory: {memory}}}\n");
+        let text = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: c\n    resources:\n      limits: {{nvidia.com/gpu: 2, memory: {memory}}}\n"
+        );
         let new = difference(&text, "shared_memory", FactValue::Flag(true));
         new.lines().find_map(|line| line.split_once("sizeLimit: ").map(|(_, size)| size.to_owned())).unwrap_or_default()
     };
@@ -159,7 +171,9 @@ fn pods_tolerate_spot_nodes_of_azure() {
 #[test]
 fn a_pool_that_never_shrinks_gets_a_delay() {
     let pool = |spec: &str| {
-        format!("apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n{spec}  disruption:\n    consolidateAfter: Never # why\n  template:\n    spec:\n      requirements:\n      - {{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}}\n")
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: a}}\nspec:\n{spec}  disruption:\n    consolidateAfter: Never # why\n  template:\n    spec:\n      requirements:\n      - {{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}}\n"
+        )
     };
     let idle = |text: &str| difference(text, "idle_minutes", FactValue::Number(5.0));
     assert_eq!(idle(&pool("")), "-    consolidateAfter: Never # why\n+    consolidateAfter: 5m # why");
@@ -214,7 +228,10 @@ fn a_kustomization_is_edited_where_its_parts_come_from() {
     let limit = changed(&files(patch), "time_limit_seconds", FactValue::Number(60.0));
     assert!(limit.contains("+  activeDeadlineSeconds: 60\n"), "{limit}");
     let count = changed(&files(patch), "accelerator_count", FactValue::Number(1.0));
-    assert!(count.contains("base/job.yaml\n-            nvidia.com/gpu: \"2\"\n+            nvidia.com/gpu: \"1\"\n"), "{count}");
+    assert!(
+        count.contains("base/job.yaml\n-            nvidia.com/gpu: \"2\"\n+            nvidia.com/gpu: \"1\"\n"),
+        "{count}"
+    );
 }
 
 #[test]
@@ -232,7 +249,9 @@ fn a_value_of_a_chart_is_edited_if_one_place_uses_it() {
     assert_eq!(retries, "chart/values.yaml\n-retries: 9 # many\n+retries: 3 # many\n");
     let count = changed(&files(template), "accelerator_count", FactValue::Number(1.0));
     assert_eq!(count, "chart/values.yaml\n-    nvidia.com/gpu: 2\n+    nvidia.com/gpu: 1\n");
-    let twice = format!("{template}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: b}}\ndata: {{a: \"{{{{ .Values.retries }}}}\"}}\n");
+    let twice = format!(
+        "{template}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: b}}\ndata: {{a: \"{{{{ .Values.retries }}}}\"}}\n"
+    );
     let retries = changed(&files(&twice), "retries", FactValue::Integer(3));
     assert_eq!(retries, "the chart's templates use its value in several places");
     let computed = template.replace("{{ .Values.retries }}", "{{ add .Values.retries 1 }}");

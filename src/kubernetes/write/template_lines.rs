@@ -4,13 +4,15 @@ use crate::inventory::Declined;
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::{Edit, SourceFiles, Span};
 
-use super::{Result, left_alone};
+use super::declining::{Result, left_alone};
 
-/// Returns the edit that adds `lines` before an entry of a mapping. `lines` takes the column of the keys.
+/// Returns the edit that adds `lines` with some `keys` before an entry of a mapping. `lines` takes the column of the
+/// keys.
 pub(super) fn before_entry(
     sources: &SourceFiles,
     built: &str,
     map: &Node,
+    keys: &[&str],
     lines: &dyn Fn(usize) -> String,
 ) -> Result<Edit> {
     let mut chosen: Option<(usize, Span, usize)> = None;
@@ -25,6 +27,15 @@ pub(super) fn before_entry(
     let Some((_, place, column)) = chosen.filter(|(_, place, _)| !is_helper(sources, *place)) else {
         return left_alone("its template computes the mapping to add to");
     };
+    // A condition that is false now may set the key, and a key may not exist twice.
+    let text = sources.text(place.file);
+    let is_set = |key: &&&str| {
+        let is_own = |rest: &str| rest.strip_prefix(**key).is_some_and(|rest| rest.starts_with(':'));
+        text.lines().any(|line| line.get(column..).is_some_and(is_own))
+    };
+    if let Some(key) = keys.iter().find(is_set) {
+        return left_alone(format!("its template sets `{key}` under a condition"));
+    }
     Ok(Edit { span: Span { end: place.start, ..place }, replacement: lines(column) })
 }
 
@@ -48,7 +59,7 @@ fn is_helper(sources: &SourceFiles, place: Span) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with('_')) || !path.contains("/templates/")
 }
 
-/// Returns the number of conditions around the end of a text of a template; declines loops and named templates.
+/// Returns the number of conditions around the end of a part of a template; declines loops and named templates.
 fn depth_at(text: &str) -> std::result::Result<usize, Declined> {
     let mut open: Vec<bool> = Vec::new();
     for directive in text.split("{{").skip(1) {

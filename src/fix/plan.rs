@@ -35,7 +35,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
             Err(why) => fix.declined = Some(why),
         }
     }
-    demand_own_text(findings, inventory);
+    demand_own_text(findings, inventory, sources);
 }
 
 /// Returns all edits of a fix. If they cannot be written, the fix requests its alternative instead.
@@ -131,7 +131,7 @@ fn follows(wish: &FactEdit, all: &[FactEdit]) -> bool {
 }
 
 /// Removes edits that would also change a resource for which no such change is requested.
-fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
+fn demand_own_text(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFiles) {
     let reach = Reach::new(inventory);
     let mut wished: HashMap<(String, ResourceId), Vec<FactEdit>> = HashMap::new();
     for finding in findings.iter() {
@@ -142,7 +142,8 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
     for finding in findings.iter_mut().filter(|it| !it.edits.is_empty()) {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = &mut finding.fix else { continue };
-        let others = reach.touched(&finding.edits, resource).into_iter().filter(|id| Some(*id) != finding.resource);
+        let touched = reach.touched(&finding.edits, resource, inventory, sources);
+        let others = touched.into_iter().filter(|id| Some(*id) != finding.resource);
         let unwilling = others.filter(|id| {
             let Some(other) = inventory.resources.get(id.0) else { return false };
             // A base is not deployed itself. The environments that replace it have their own findings.

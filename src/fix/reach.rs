@@ -1,9 +1,10 @@
 //! Finds the other resources that an edit would change, because they share a value.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::inventory::{Inventory, Resource, ResourceId};
-use crate::source::{Edit, FileId, Span};
+use crate::source::{Edit, FileId, SourceFiles, Span};
 
 /// The resources that use each place.
 pub(super) struct Reach {
@@ -11,6 +12,8 @@ pub(super) struct Reach {
     by_body: HashMap<Span, Vec<ResourceId>>,
     /// Values outside of the body, by file and start.
     by_value: BTreeMap<FileId, BTreeMap<Span, Vec<ResourceId>>>,
+    /// The parts of built documents, by the file that they come from.
+    by_origin: OnceCell<HashMap<FileId, Vec<(Span, ResourceId)>>>,
 }
 
 /// The number of values before an edit that are checked for an overlap. Values are scalars, so they do not contain
@@ -19,7 +22,7 @@ const LOOKED_AT: usize = 64;
 
 impl Reach {
     pub(super) fn new(inventory: &Inventory) -> Self {
-        let mut reach = Reach { by_body: HashMap::new(), by_value: BTreeMap::new() };
+        let mut reach = Reach { by_body: HashMap::new(), by_value: BTreeMap::new(), by_origin: OnceCell::new() };
         for (at, resource) in inventory.resources.iter().enumerate() {
             let id = ResourceId(at);
             reach.by_body.entry(resource.body).or_default().push(id);
@@ -36,8 +39,23 @@ impl Reach {
     }
 
     /// Returns the other resources that an edit would change.
-    pub(super) fn touched(&self, edits: &[Edit], resource: &Resource) -> Vec<ResourceId> {
+    pub(super) fn touched(
+        &self,
+        edits: &[Edit],
+        resource: &Resource,
+        inventory: &Inventory,
+        sources: &SourceFiles,
+    ) -> Vec<ResourceId> {
         let mut found: Vec<ResourceId> = Vec::new();
+        if sources.origin(resource.body) != resource.body {
+            let parts = self.by_origin.get_or_init(|| by_origin(inventory, sources));
+            for edit in edits {
+                let line = line_around(edit.span, sources);
+                let parts = parts.get(&edit.span.file).into_iter().flatten();
+                let near = parts.filter(|(part, _)| part.start < line.end && line.start < part.end);
+                found.extend(near.map(|(_, id)| *id));
+            }
+        }
         let inside = |edit: &Edit| resource.body.contains(edit.span);
         if edits.iter().any(inside) {
             found.extend(self.by_body.get(&resource.body).into_iter().flatten());
@@ -53,4 +71,26 @@ impl Reach {
         found.dedup();
         found
     }
+}
+
+fn by_origin(inventory: &Inventory, sources: &SourceFiles) -> HashMap<FileId, Vec<(Span, ResourceId)>> {
+    let mut parts: HashMap<FileId, Vec<(Span, ResourceId)>> = HashMap::new();
+    let mut seen: HashSet<(Span, ResourceId)> = HashSet::new();
+    for (at, resource) in inventory.resources.iter().enumerate() {
+        for origin in sources.origins(resource.body.file) {
+            if seen.insert((origin, ResourceId(at))) {
+                parts.entry(origin.file).or_default().push((origin, ResourceId(at)));
+            }
+        }
+    }
+    parts
+}
+
+/// Returns the line of an edit. Added lines belong to the line before them.
+fn line_around(span: Span, sources: &SourceFiles) -> Span {
+    let text = sources.text(span.file);
+    let range = span.range();
+    let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let end = text.get(range.end..).and_then(|after| after.find('\n')).map_or(text.len(), |at| range.end + at);
+    Span::new(span.file, start, end)
 }

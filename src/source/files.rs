@@ -404,6 +404,21 @@ impl SourceFiles {
         self.editable(Span { file: segment.origin.file, start, end })
     }
 
+    /// Returns the places in source files from which the parts of a derived file come; none for a source file.
+    pub fn origins(&self, id: FileId) -> Vec<Span> {
+        let file = self.file(id);
+        let ends = file.derived.iter().skip(1).map(|next| next.start).chain([file.text.len() as u32]);
+        let parts = file.derived.iter().zip(ends).map(|(segment, end)| match segment.linear {
+            true => {
+                let length = end.saturating_sub(segment.start);
+                let end = segment.origin.start.saturating_add(length).min(segment.origin.end);
+                self.origin(Span { end, ..segment.origin })
+            }
+            false => self.origin(segment.origin),
+        });
+        parts.collect()
+    }
+
     pub fn locate(&self, span: Span) -> FilePosition {
         let span = self.origin(span);
         let file = self.file(span.file);

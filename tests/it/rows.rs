@@ -8,8 +8,20 @@ use gpulint::inventory::Key;
 use toml::Value;
 
 /// Keys whose members are names and not keys: providers, labels, links, facts, and places to write.
-const NAMES_BELOW: [&str; 12] =
-    ["beside", "map", "write", "refuses", "gives", "when", "links", "facts", "node_labels", "implied_labels", "devices", "keys"];
+const NAMES_BELOW: [&str; 12] = [
+    "beside",
+    "map",
+    "write",
+    "refuses",
+    "gives",
+    "when",
+    "links",
+    "facts",
+    "node_labels",
+    "implied_labels",
+    "devices",
+    "keys",
+];
 
 fn words(value: &Value, below: &str, found: &mut BTreeSet<String>) {
     match value {

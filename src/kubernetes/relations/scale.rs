@@ -51,7 +51,8 @@ impl Scaler {
         let count = match (min, max, scales.ceiling) {
             (Fact::Unknown(unknown), ..) | (_, Fact::Unknown(unknown), _) => Fact::unknown(unknown.why, unknown.span),
             (min, max, ceiling) => {
-                let floor = min.value().copied().unwrap_or(scales.floor);
+                let idle = read(&scales.idle).value().copied();
+                let floor = idle.or(min.value().copied()).unwrap_or(scales.floor);
                 let span = max.span().or(min.span()).unwrap_or(name.span);
                 let ceiling = max.value().copied().or(ceiling).unwrap_or(f64::INFINITY);
                 Fact::known(Range::between(floor, None, ceiling), span, FactOrigin::Resolved)

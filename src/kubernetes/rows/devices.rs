@@ -299,6 +299,11 @@ impl Devices {
         self.spot.iter().find(|it| it.provider == provider && it.beside.as_deref().is_none_or(&has))
     }
 
+    /// Returns whether spot nodes with a label have a taint, too.
+    pub(in crate::kubernetes) fn is_tainted(&self, label: &str) -> bool {
+        self.spot.iter().any(|it| it.key == label && it.tainted)
+    }
+
     /// Returns the device of a class or driver of dynamic resource allocation.
     pub(in crate::kubernetes) fn class(&self, name: &str) -> Option<&DeviceClass> {
         self.classes.get(name)

@@ -10,3 +10,4 @@ pub(super) mod settings;
 pub(super) mod sources;
 pub(super) mod table;
 pub(super) mod words;
+pub(super) mod writing;

@@ -81,6 +81,30 @@ impl ManifestPath {
         self.walk(&self.steps, PathMatch::root(root))
     }
 
+    /// Returns the places that this path matches; if `framed`, the root is the `spec` of the object.
+    pub(in crate::kubernetes) fn below_frame<'t>(&self, root: &'t Node, framed: bool) -> Vec<&'t Node> {
+        let steps = match self.steps.split_first() {
+            Some((Step::Key(key), rest)) if framed && &**key == "spec" => rest,
+            _ => self.steps.as_slice(),
+        };
+        self.walk(steps, PathMatch::root(root)).into_iter().map(|found| found.node).collect()
+    }
+
+    /// Returns the path to the mapping that has the last key.
+    pub(in crate::kubernetes) fn parent(&self) -> ManifestPath {
+        let (_, steps) = self.steps.split_last().unwrap_or((&Step::Any, &[]));
+        ManifestPath { steps: steps.to_vec() }
+    }
+
+    /// Returns whether the path visits members of lists or mappings.
+    pub(in crate::kubernetes) fn visits_members(&self) -> bool {
+        let is_place = |key: &str| key.chars().all(|c| c.is_ascii_digit());
+        self.steps.iter().any(|step| match step {
+            Step::Key(key) => is_place(key),
+            Step::Each | Step::Any => true,
+        })
+    }
+
     pub(in crate::kubernetes) fn first<'t>(&self, root: &'t Node) -> Option<&'t Node> {
         self.all(root).first().map(|found| found.node)
     }
@@ -134,6 +158,34 @@ impl ManifestPath {
             matches = matches.into_iter().flat_map(|found| found.step(step)).collect();
         }
         matches
+    }
+}
+
+/// A path, or a list of paths.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "PathsForm")]
+pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
+
+impl FieldPaths {
+    pub(in crate::kubernetes) fn is_in(&self, root: &Node) -> bool {
+        self.0.iter().any(|path| path.first(root).is_some())
+    }
+}
+
+/// The forms of a path, or of a list of paths, in a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(in crate::kubernetes) enum PathsForm {
+    One(ManifestPath),
+    More(Vec<ManifestPath>),
+}
+
+impl From<PathsForm> for FieldPaths {
+    fn from(form: PathsForm) -> Self {
+        match form {
+            PathsForm::One(path) => FieldPaths(vec![path]),
+            PathsForm::More(paths) => FieldPaths(paths),
+        }
     }
 }
 

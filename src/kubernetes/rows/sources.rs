@@ -7,7 +7,8 @@ use crate::source::{AdaptiveRegex, Span};
 use super::facts::{Facts, fill, region_of};
 use super::path::{ManifestPath, PathMatch};
 use super::table;
-use super::table::{AmountUnit, FieldSource, KindConstant};
+use super::table::{AmountUnit, FieldSource};
+use super::writing::KindConstant;
 use crate::kubernetes::rows::amount;
 
 /// Returns the facts of a definition, or of an entry in it, for one match of `along`.
@@ -36,7 +37,13 @@ fn read(
     at: &PathMatch<'_>,
     head: Span,
 ) -> Fact<FactValue> {
-    let found = source.at.0.iter().map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
+    let is_on = |path: &ManifestPath| path.relative_to(root, along, at).iter().any(|node| node.flag() == Some(true));
+    if source.only_if.as_ref().is_some_and(|path| !is_on(path)) {
+        return Fact::Absent;
+    }
+    let version = root.get("apiVersion").and_then(Node::text).map(|version| &**version);
+    let paths = source.of_version(version).into_iter();
+    let found = paths.map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
     }

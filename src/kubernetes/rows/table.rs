@@ -11,7 +11,8 @@ use crate::languages::yaml::Node;
 
 #[cfg(test)]
 use super::devices::DEVICES;
-use super::path::ManifestPath;
+use super::path::{FieldPaths, ManifestPath, PathsForm};
+use super::writing::{FactWriting, KindConstant};
 #[cfg(test)]
 use crate::source::AdaptiveRegex;
 
@@ -73,6 +74,9 @@ pub(in crate::kubernetes) struct KindRow {
     pub substitutes: Option<Substitutes>,
     #[serde(default)]
     pub facts: FactSources,
+    /// The other fields that a fix of a fact, or of the minimum number (`floor`), needs.
+    #[serde(default)]
+    pub writes: BTreeMap<String, FactWriting>,
     #[serde(default)]
     pub pods: Vec<Pods>,
     #[serde(default)]
@@ -352,6 +356,8 @@ pub(in crate::kubernetes) struct Scales {
     pub kind: Option<String>,
     pub min: Option<ManifestPath>,
     pub max: Option<ManifestPath>,
+    /// The path to the number without work, if it differs from the minimum.
+    pub idle: Option<ManifestPath>,
     /// The path to the number at which the object fixes its target.
     pub held: Option<ManifestPath>,
     /// The minimum, if none is set.
@@ -554,6 +560,8 @@ pub(in crate::kubernetes) struct FieldSource {
     /// The API versions that use the first path. All other versions use the last path.
     #[serde(default)]
     pub versions: Vec<String>,
+    /// The path to a flag without which the controller ignores the value.
+    pub only_if: Option<ManifestPath>,
     /// The value that the kind itself implies.
     pub is: Option<KindConstant>,
     /// The value if anything exists at the path.
@@ -589,6 +597,20 @@ pub(in crate::kubernetes) struct FieldSource {
     pub below: Option<String>,
 }
 
+impl FieldSource {
+    /// Returns the paths that an API version (`group/version`) uses; all of them if the version is unknown.
+    pub(in crate::kubernetes) fn of_version(&self, version: Option<&str>) -> Vec<&ManifestPath> {
+        let version = version.and_then(|it| it.rsplit('/').next());
+        match (version, self.at.0.split_last()) {
+            (Some(version), Some((last, others))) if !self.versions.is_empty() && !others.is_empty() => {
+                let is_listed = self.versions.iter().any(|known| known == version);
+                if is_listed { others.iter().collect() } else { vec![last] }
+            }
+            _ => self.at.0.iter().collect(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::kubernetes) enum AmountUnit {
@@ -598,41 +620,6 @@ pub(in crate::kubernetes) enum AmountUnit {
     Gib,
     /// A quantity such as `500m`.
     Plain,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub(in crate::kubernetes) enum KindConstant {
-    Flag(bool),
-    Number(f64),
-    Text(String),
-}
-
-/// A path, or a list of paths.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(from = "PathsForm")]
-pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
-
-impl FieldPaths {
-    fn is_in(&self, root: &Node) -> bool {
-        self.0.iter().any(|path| path.first(root).is_some())
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PathsForm {
-    One(ManifestPath),
-    More(Vec<ManifestPath>),
-}
-
-impl From<PathsForm> for FieldPaths {
-    fn from(form: PathsForm) -> Self {
-        match form {
-            PathsForm::One(path) => FieldPaths(vec![path]),
-            PathsForm::More(paths) => FieldPaths(paths),
-        }
-    }
 }
 
 #[derive(Deserialize)]

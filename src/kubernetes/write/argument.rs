@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use crate::inventory::programs::{DeclaringWords, chooses, declaring_words, flag};
 use crate::inventory::{FactValue, Key, Part, Resource, accelerators};
-use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData};
+use crate::languages::yaml::{AddedPiece, Node, NodeData};
 use crate::source::{Edit, Span};
 
+use super::Document;
+use super::declining::{Result, inexpressible, left_alone};
+use super::paper::EditedDocument;
 use super::pod::around;
-use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
 
@@ -33,7 +35,12 @@ impl<'a> Argument<'a> {
 }
 
 /// Removes the argument that sets a fact, if the program's default is good.
-pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
+pub(super) fn without(
+    document: &Document,
+    paper: &EditedDocument<'_>,
+    resource: &Resource,
+    key: Key,
+) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
     if resource.text(Key::Vendor).is_some_and(accelerators::are_compiled_for) {
         return left_alone("the model is compiled with this value for these accelerators");
@@ -47,7 +54,7 @@ pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Re
         Within::List(told) if told.last - told.first + 1 == found.node.items().len() => {
             left_alone("it is the only argument")
         }
-        Within::List(told) => Ok(paper.without_items(found.node, told.first..told.last + 1)?),
+        Within::List(told) => paper.without_items(found.node, told.first..told.last + 1),
         Within::Script(range, _) => {
             let script = found.node.span;
             let text = paper.text_of(script);
@@ -60,7 +67,7 @@ pub(super) fn without(document: &Document, paper: &EditedFile<'_>, resource: &Re
 /// Replaces the value of an argument; `None` if no argument sets the fact.
 pub(super) fn replaced(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     key: Key,
     value: &FactValue,
@@ -78,7 +85,7 @@ pub(super) fn replaced(
         Within::List(DeclaringWords { last, value: Some(at), .. }) => {
             let Some(item) = found.node.items().get(last) else { return Ok(None) };
             let text = item.text().and_then(|text| text.get(..at)).unwrap_or_default();
-            Ok(Some(vec![paper.replace(item, &AddedPiece::Text(format!("{text}{word}")))?]))
+            paper.replace(item, &AddedPiece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
         }
         Within::Script(_, Some(range)) => {
             Ok(Some(vec![Edit { span: part_of(found.node.span, range), replacement: word }]))
@@ -90,7 +97,7 @@ pub(super) fn replaced(
 /// Adds an argument to the list that contains the model.
 pub(super) fn added(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     key: Key,
     value: &FactValue,
@@ -109,10 +116,10 @@ pub(super) fn added(
     document.is_own(list)?;
     // The new argument has the same form as the argument of the model.
     if told.first == told.last {
-        return Ok(vec![paper.append(list, &AddedPiece::Text(format!("{flag}={word}")))?]);
+        return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
     }
     let edits = [AddedPiece::text(flag), AddedPiece::Text(word)].map(|piece| paper.append(list, &piece));
-    Ok(edits.into_iter().collect::<std::result::Result<_, _>>()?)
+    edits.into_iter().collect()
 }
 
 /// Returns the word that programs use for a value.

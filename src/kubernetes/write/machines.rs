@@ -3,16 +3,18 @@
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
-use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData};
+use crate::languages::yaml::{AddedPiece, Node, NodeData};
 use crate::source::Edit;
 
+use super::declining::{Result, left_alone};
+use super::paper::EditedDocument;
 use super::pod::labelled_spot;
-use super::{Document, Result, left_alone, set};
+use super::{Document, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
 
 /// Returns the edits that set spot; `None` if the kind has no such requirements.
-pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
+pub(super) fn spot(document: &Document, paper: &EditedDocument<'_>, resource: &Resource) -> Result<Option<Vec<Edit>>> {
     let object = document.object();
     let Some((_, Some(row))) = workload::identify(object) else { return Ok(None) };
     let path = row.machines.iter().find_map(|machines| machines.requirements.first());
@@ -34,7 +36,7 @@ pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resou
     match about.as_slice() {
         [] if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
-            Ok(Some(vec![paper.append(list, &requirement())?]))
+            paper.append(list, &requirement()).map(|edit| Some(vec![edit]))
         }
         [one] => {
             let values = one.get("values").map(Node::items).unwrap_or_default();

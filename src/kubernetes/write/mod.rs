@@ -4,34 +4,31 @@
 //! the positions of gpulint's own parser. Shared nodes (anchors), generated text and chart values are not edited.
 
 mod argument;
+mod beside;
+mod chart_values;
+mod declining;
+mod directives;
 mod machines;
+mod origins;
+mod paper;
 mod pod;
 mod row;
+mod template_lines;
 
 use std::sync::Arc;
 
 use crate::inventory::{BillingRole, Declined, FactEdit, FactValue, Key, LinkKind, Part, Purchase, ReadBy, Resource};
-use crate::languages::yaml::{self, AddedPiece, EditedFile, Node, NodeData};
+use crate::languages::yaml::{self, AddedPiece, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-
-type Result<T> = std::result::Result<T, Declined>;
-
-fn left_alone<T>(why: impl Into<String>) -> Result<T> {
-    Err(Declined::LeftAlone(why.into()))
-}
-
-fn inexpressible<T>(resource: &Resource, part: impl std::fmt::Display) -> Result<T> {
-    Err(Declined::Inexpressible(format!("a {} has no field for {part}", resource.kind)))
-}
+use declining::{Result, inexpressible, left_alone};
+use paper::EditedDocument;
 
 /// Returns the edits that set the requested fact; empty if the manifest already sets it.
 pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<Vec<Edit>> {
-    if resource.front_end == ReadBy::Chart {
-        return left_alone("a chart generates it: change its values or its template");
-    }
+    demand_rendered(resource, sources)?;
     let edits = match &wish.part {
         Part::Floor => floor(resource, wish, sources)?,
         part => {
@@ -47,11 +44,17 @@ pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Res
     checked(edits, sources)
 }
 
+/// Declines the templates and the values of a chart that was not rendered.
+fn demand_rendered(resource: &Resource, sources: &SourceFiles) -> Result<()> {
+    match resource.front_end == ReadBy::Chart && sources.origin(resource.body) == resource.body {
+        true => left_alone("a chart generates it: change its values or its template"),
+        false => Ok(()),
+    }
+}
+
 /// Returns the edits that set labels on the object itself, which restart no pods.
 pub fn label(resource: &Resource, labels: &[(Arc<str>, FactValue)], sources: &SourceFiles) -> Result<Vec<Edit>> {
-    if resource.front_end == ReadBy::Chart {
-        return left_alone("a chart generates it: change its values or its template");
-    }
+    demand_rendered(resource, sources)?;
     let document = Document::around(resource.body, sources)?;
     let object = document.object();
     let is_pods = resource.role == BillingRole::Requested;
@@ -82,6 +85,10 @@ fn checked(edits: Vec<Edit>, sources: &SourceFiles) -> Result<Vec<Edit>> {
         if checked.iter().any(|(file, range)| *file == edit.span.file && range.contains(&at)) {
             continue;
         }
+        // A template cannot be parsed. The whole fix is checked again later.
+        if sources.path(edit.span.file).contains("/templates/") && has_directives(&sources.text(edit.span.file)) {
+            continue;
+        }
         let document = Document::around(edit.span, sources)?;
         document.still_parses(&edits)?;
         checked.push((edit.span.file, document.range));
@@ -89,8 +96,10 @@ fn checked(edits: Vec<Edit>, sources: &SourceFiles) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-/// A document of an author, parsed again.
-struct Document {
+/// A document, parsed again.
+struct Document<'s> {
+    /// The source files, if the document is built from others.
+    sources: Option<&'s SourceFiles>,
     text: std::sync::Arc<str>,
     range: std::ops::Range<usize>,
     root: Node,
@@ -100,11 +109,9 @@ struct Document {
     body: Span,
 }
 
-impl Document {
-    fn around(body: Span, sources: &SourceFiles) -> Result<Document> {
-        if sources.origin(body) != body {
-            return left_alone("it is inside a string, or another program generated it");
-        }
+impl<'s> Document<'s> {
+    fn around(body: Span, sources: &'s SourceFiles) -> Result<Document<'s>> {
+        let is_built = sources.origin(body) != body;
         let text = sources.text(body.file);
         let start = body.start as usize;
         // One file may have many objects with edits.
@@ -120,18 +127,22 @@ impl Document {
         if !sources.again(body.file, 2 * piece.len()) {
             return left_alone("its document has too many changes: run the fix again for the rest");
         }
-        if has_directives(piece) {
+        let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
+            return left_alone(if has_directives(piece) {
+                "it is a template"
+            } else {
+                "its document cannot be parsed"
+            });
+        };
+        if has_directives(piece) && !directives::are_inside_values(piece, range.start, &root) {
             return left_alone("it is a template");
         }
-        let Some((root, anchored)) = yaml::read_with_anchors(body.file, range.start, piece) else {
-            return left_alone("its document cannot be parsed");
-        };
-        Ok(Document { text, range, root, anchored, body })
+        Ok(Document { sources: is_built.then_some(sources), text, range, root, anchored, body })
     }
 
-    fn paper(&self) -> EditedFile<'_> {
+    fn paper(&self) -> EditedDocument<'_> {
         let own = self.text.get(self.range.clone()).unwrap_or_default();
-        EditedFile::new(&self.text, own, &self.root)
+        EditedDocument::new(&self.text, own, &self.root, self.sources)
     }
 
     /// Returns the object: the document, or an independent part of it.
@@ -192,19 +203,25 @@ impl Document {
 }
 
 /// Sets the value at a path of keys, and adds missing keys.
-fn set(document: &Document, paper: &EditedFile<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
+fn set(
+    document: &Document,
+    paper: &EditedDocument<'_>,
+    root: &Node,
+    keys: &[&str],
+    value: &AddedPiece,
+) -> Result<Edit> {
     let mut here = root;
     let mut rest = keys;
     while let Some((key, after)) = rest.split_first() {
         let Some(entry) = here.entry(key) else {
             document.is_own(here)?;
-            return Ok(paper.insert(here, &[((*key).to_owned(), value.clone().below(after))])?);
+            return paper.insert(here, &[((*key).to_owned(), value.clone().below(after))]);
         };
         if matches!(entry.value.data, NodeData::Scalar { .. }) {
             document.is_own(here)?;
             return match (after.is_empty(), entry.value.text().is_some()) {
-                (true, true) => Ok(paper.replace(&entry.value, value)?),
-                (_, false) => Ok(paper.fill(here, entry, &value.clone().below(after))?),
+                (true, true) => paper.replace(&entry.value, value),
+                (_, false) => paper.fill(here, entry, &value.clone().below(after)),
                 (false, true) => left_alone(format!("`{key}` is not a mapping")),
             };
         }
@@ -216,7 +233,7 @@ fn set(document: &Document, paper: &EditedFile<'_>, root: &Node, keys: &[&str], 
 /// Adds missing keys to the mapping at a path.
 fn add(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     root: &Node,
     keys: &[&str],
     new: Vec<(String, AddedPiece)>,
@@ -224,7 +241,7 @@ fn add(
     match keys.iter().try_fold(root, |here, key| here.get(key).filter(|inner| inner.is_map())) {
         Some(map) => {
             document.is_own(map)?;
-            Ok(paper.insert(map, &new)?)
+            paper.insert(map, &new)
         }
         None => set(document, paper, root, keys, &AddedPiece::Map(new)),
     }
@@ -242,7 +259,7 @@ fn piece(value: &FactValue) -> AddedPiece {
 
 fn fact(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     part: &Part,
     value: Option<&FactValue>,
@@ -260,11 +277,19 @@ fn fact(
                 return Ok(edits);
             }
         }
+        Key::Purchase if Purchase::of(value) == Some(Purchase::OnDemand) && resource.role == BillingRole::Requested => {
+            if let Some(edits) = pod::on_demand(document, paper, resource)? {
+                return Ok(edits);
+            }
+        }
+        Key::Machine if resource.role == BillingRole::Requested => {
+            return left_alone("its nodes decide, and a pool with the other machine may not exist");
+        }
         Key::Priority => return pod::priority(document, paper, resource, value),
         _ => {}
     }
-    if let Some(edit) = row::write(document, paper, resource, *key, value)? {
-        return Ok(vec![edit]);
+    if let Some(edits) = row::write(document, paper, resource, *key, value)? {
+        return Ok(edits);
     }
     if let Some(edits) = argument::replaced(document, paper, resource, *key, value)? {
         return Ok(edits);
@@ -284,24 +309,35 @@ fn floor(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<
     if let Some(link) = resource.links.iter().find(|link| link.kind == LinkKind::Autoscaler) {
         let document = Document::around(link.span, sources)?;
         let scales = row::scaler_around(&document.root, link.span);
-        let Some((object, min, lowest)) = scales else { return left_alone("its autoscaler was not found") };
-        if nothing && lowest > 0.0 {
-            return left_alone("this autoscaler always runs at least one");
+        let Some((object, row, min)) = scales else { return left_alone("its autoscaler was not found") };
+        if nothing && row.scales.as_ref().is_some_and(|scales| scales.floor > 0.0) {
+            return left_alone(format!("a {} always runs at least one: use KEDA or Knative", row.kind));
+        }
+        if nothing {
+            beside::demand_zero(object, row)?;
         }
         let keys = min.keys().ok_or_else(|| Declined::LeftAlone("its autoscaler has several minimums".to_owned()))?;
         return Ok(vec![set(&document, &document.paper(), object, &keys, &piece(value))?]);
     }
     let document = Document::around(resource.body, sources)?;
     let near = resource.fact(Key::AcceleratorCount).span();
+    if nothing && let Some((_, Some(row))) = workload::identify(document.object()) {
+        beside::demand_zero(document.object(), row)?;
+    }
     match row::floor(document.object(), near) {
         Some((_, _, false)) if nothing => left_alone("without an autoscaler, nothing would start it again"),
         Some((root, keys, _)) => {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            Ok(vec![set(&document, &document.paper(), root, &keys, &piece(value))?])
+            // Values of annotations are strings.
+            let is_annotation = keys.contains(&"annotations");
+            let new = if is_annotation { AddedPiece::Text(value.to_string()) } else { piece(value) };
+            Ok(vec![set(&document, &document.paper(), root, &keys, &new)?])
         }
         None => inexpressible(resource, &Part::Floor),
     }
 }
 
+#[cfg(test)]
+mod target_tests;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,14 @@
 //! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
 use crate::inventory::{FactValue, Key, LinkKind, Part, Purchase, Resource};
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
-use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeData, NodeEntry};
+use crate::languages::yaml::{AddedPiece, Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
-use super::{Document, Result, inexpressible, left_alone, piece, set};
+use super::declining::{Result, inexpressible, left_alone};
+use super::paper::EditedDocument;
+use super::{Document, piece, set};
 
 const DEEPEST: usize = 40;
 const SHARED: &str = "/dev/shm";
@@ -64,7 +67,7 @@ fn sides(container: &Node) -> impl Iterator<Item = &Node> {
 /// Sets limits and requests together, because the cluster requires them to be equal.
 pub(super) fn accelerators(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     value: &FactValue,
 ) -> Result<Vec<Edit>> {
@@ -79,13 +82,13 @@ pub(super) fn accelerators(
     let new = AddedPiece::Number(format!("{whole:.0}"));
     let replaced = entries.into_iter().map(|entry| {
         document.is_own(&entry.value)?;
-        Ok(paper.replace(&entry.value, &new)?)
+        paper.replace(&entry.value, &new)
     });
     replaced.collect()
 }
 
 /// Adds a volume in memory at the path that programs use.
-pub(super) fn shared_memory(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+pub(super) fn shared_memory(document: &Document, paper: &EditedDocument<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     let AskingContainer { pod, container, .. } = asking_container(document, resource)?;
     let mounts = container.get("volumeMounts");
     let is_taken = |it: &Node| it.text_at("mountPath").is_some_and(|path| path.trim_end_matches('/') == SHARED);
@@ -99,8 +102,9 @@ pub(super) fn shared_memory(document: &Document, paper: &EditedFile<'_>, resourc
         return left_alone("the usual volume names for shared memory are already in use");
     };
     let named = ("name".to_owned(), AddedPiece::text(name));
-    let memory = AddedPiece::text("Memory").below(&["medium"]);
-    let volume = AddedPiece::Map(vec![named.clone(), ("emptyDir".to_owned(), memory)]);
+    let mut memory = vec![("medium".to_owned(), AddedPiece::text("Memory"))];
+    memory.extend(size_limit(container).map(|size| ("sizeLimit".to_owned(), AddedPiece::Text(size))));
+    let volume = AddedPiece::Map(vec![named.clone(), ("emptyDir".to_owned(), AddedPiece::Map(memory))]);
     let mount = AddedPiece::Map(vec![named, ("mountPath".to_owned(), AddedPiece::text(SHARED))]);
     Ok(vec![
         add_item(document, paper, container, "volumeMounts", mount)?,
@@ -108,12 +112,24 @@ pub(super) fn shared_memory(document: &Document, paper: &EditedFile<'_>, resourc
     ])
 }
 
+/// Returns half of the memory of a container: a volume in memory counts against its limit, and a full volume must not
+/// end the container. Without a limit and a request, Kubernetes limits the volume by the memory of the node.
+fn size_limit(container: &Node) -> Option<String> {
+    let limit = sides(container).find_map(|side| side.get("memory"))?;
+    let half = amount::gib(limit).value().copied()? / 2.0;
+    match half {
+        half if half >= 1.0 => Some(format!("{:.0}Gi", half.floor())),
+        half if half * 1024.0 >= 1.0 => Some(format!("{:.0}Mi", (half * 1024.0).floor())),
+        _ => None,
+    }
+}
+
 /// Adds an item to a list, and creates the list if it is missing.
-fn add_item(document: &Document, paper: &EditedFile<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
+fn add_item(document: &Document, paper: &EditedDocument<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
     match map.get(key) {
         Some(list) if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
-            Ok(paper.append(list, &item)?)
+            paper.append(list, &item)
         }
         _ => set(document, paper, map, &[key], &AddedPiece::List(vec![item])),
     }
@@ -121,7 +137,7 @@ fn add_item(document: &Document, paper: &EditedFile<'_>, map: &Node, key: &str, 
 
 pub(super) fn priority(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     value: &FactValue,
 ) -> Result<Vec<Edit>> {
@@ -130,7 +146,7 @@ pub(super) fn priority(
 }
 
 /// Selects spot nodes by the cloud's label, and tolerates their taint.
-pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resource) -> Result<Vec<Edit>> {
+pub(super) fn spot(document: &Document, paper: &EditedDocument<'_>, resource: &Resource) -> Result<Vec<Edit>> {
     if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
         return left_alone("its node pool decides: change the pool");
     }
@@ -143,7 +159,13 @@ pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resou
         DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what))
     };
     if let Some(entry) = keys.iter().find(|entry| said(entry, LabelMeaning::Purchase)) {
-        return Ok(vec![labelled_spot(document, paper, &entry.key, &entry.value)?]);
+        let selected = labelled_spot(document, paper, &entry.key, &entry.value)?;
+        let tolerated = toleration(document, paper, pod, &entry.key)?;
+        return Ok([selected].into_iter().chain(tolerated).collect());
+    }
+    let purchase = resource.fact(Key::Purchase).span();
+    if pod.get("affinity").zip(purchase).is_some_and(|(affinity, span)| affinity.span.contains(span)) {
+        return left_alone("its node affinity decides how its nodes are bought");
     }
     if keys.iter().any(|entry| said(&entry, LabelMeaning::Pool)) {
         return left_alone("it selects a pool by name: change the pool");
@@ -155,29 +177,69 @@ pub(super) fn spot(document: &Document, paper: &EditedFile<'_>, resource: &Resou
         return left_alone("the label of its spot nodes is unknown");
     };
     let key = label.key.as_str();
-    let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &AddedPiece::text(value))?];
+    let selected = set(document, paper, pod, &["nodeSelector", key], &AddedPiece::text(value))?;
+    Ok([selected].into_iter().chain(toleration(document, paper, pod, key)?).collect())
+}
+
+/// Returns the edit that tolerates the taint of spot nodes with a label, if they have one and the pod does not yet.
+fn toleration(document: &Document, paper: &EditedDocument<'_>, pod: &Node, label: &str) -> Result<Option<Edit>> {
+    let Some(value) = word_of_label(label, Purchase::Spot.name()).filter(|_| DEVICES.is_tainted(label)) else {
+        return Ok(None);
+    };
     let tolerations = pod.get("tolerations").map(Node::items).unwrap_or_default();
-    if label.tainted && !tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == key)) {
-        let toleration = [("key", key), ("operator", "Equal"), ("value", value), ("effect", "NoSchedule")];
-        let toleration = toleration.map(|(name, text)| (name.to_owned(), AddedPiece::text(text))).to_vec();
-        edits.push(add_item(document, paper, pod, "tolerations", AddedPiece::Map(toleration))?);
+    if tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == label)) {
+        return Ok(None);
     }
-    Ok(edits)
+    let toleration = [("key", label), ("operator", "Equal"), ("value", value), ("effect", "NoSchedule")];
+    let toleration = toleration.map(|(name, text)| (name.to_owned(), AddedPiece::text(text))).to_vec();
+    add_item(document, paper, pod, "tolerations", AddedPiece::Map(toleration)).map(Some)
 }
 
 /// Returns the value for spot of the label that sets how nodes are bought.
-pub(super) fn labelled_spot(document: &Document, paper: &EditedFile<'_>, label: &str, value: &Node) -> Result<Edit> {
-    let Some(word) = word_of_label(label, Purchase::Spot.name()) else {
-        return left_alone("the label of its nodes has no value for spot");
+pub(super) fn labelled_spot(
+    document: &Document,
+    paper: &EditedDocument<'_>,
+    label: &str,
+    value: &Node,
+) -> Result<Edit> {
+    labelled(document, paper, label, value, Purchase::Spot)
+}
+
+fn labelled(
+    document: &Document,
+    paper: &EditedDocument<'_>,
+    label: &str,
+    value: &Node,
+    purchase: Purchase,
+) -> Result<Edit> {
+    let Some(word) = word_of_label(label, purchase.name()) else {
+        return left_alone(format!("the label of its nodes has no value for {}", purchase.name()));
     };
     document.is_own(value)?;
-    Ok(paper.replace(value, &AddedPiece::text(word))?)
+    paper.replace(value, &AddedPiece::text(word))
+}
+
+/// Selects nodes on demand by the label that selects spot nodes now; `None` if no label does.
+pub(super) fn on_demand(
+    document: &Document,
+    paper: &EditedDocument<'_>,
+    resource: &Resource,
+) -> Result<Option<Vec<Edit>>> {
+    let Ok(AskingContainer { pod, .. }) = asking_container(document, resource) else { return Ok(None) };
+    let keys = pod.get("nodeSelector").map(Node::entries).unwrap_or_default();
+    let is_about =
+        |entry: &&NodeEntry| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(LabelMeaning::Purchase));
+    let Some(entry) = keys.iter().find(is_about) else { return Ok(None) };
+    if DEVICES.is_tainted(&entry.key) {
+        return left_alone("nodes on demand do not have the label that it selects: select their pool instead");
+    }
+    labelled(document, paper, &entry.key, &entry.value, Purchase::OnDemand).map(|edit| Some(vec![edit]))
 }
 
 /// Replaces the value of a fact that is a separate scalar or a flag.
 pub(super) fn written(
     document: &Document,
-    paper: &EditedFile<'_>,
+    paper: &EditedDocument<'_>,
     resource: &Resource,
     key: Key,
     value: &FactValue,

@@ -48,14 +48,14 @@ fn labelled(text: &str) -> String {
 }
 
 /// Returns the changed lines: `+` for added ones, `-` for removed ones.
-fn difference(text: &str, part: &str, value: FactValue) -> String {
+pub(super) fn difference(text: &str, part: &str, value: FactValue) -> String {
     match after(text, part, value) {
         Err(why) => why,
         Ok(new) => lines_between(text, &new),
     }
 }
 
-fn lines_between(old: &str, new: &str) -> String {
+pub(super) fn lines_between(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let tail = old[same..].iter().rev().zip(new[same..].iter().rev()).take_while(|(a, b)| a == b).count();
@@ -358,7 +358,11 @@ fn what_others_share_or_make_is_left_alone() {
             "retries",
             "a YAML anchor uses it in other places too",
         ),
-        (plain.replace("image: x", "image: \"{{ x }}\""), "retries", "it is a template"),
+        (
+            plain.replace("          image: x", "          {{- if x }}\n          image: x"),
+            "retries",
+            "it is a template",
+        ),
         (
             plain.replace("kind: Job", "kind: Deployment").replace("batch/v1", "apps/v1"),
             "ttl_seconds",

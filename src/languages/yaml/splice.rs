@@ -116,6 +116,9 @@ impl<'t> EditedFile<'t> {
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
             return Err("the value is not a plain value on one line");
         }
+        if old.contains("{{") || old.contains("${") {
+            return Err("another program fills in the value");
+        }
         let raw = match new {
             AddedPiece::Number(text) | AddedPiece::Text(text) => text,
             _ => return Err("the value is not a mapping"),
@@ -126,6 +129,22 @@ impl<'t> EditedFile<'t> {
             _ => scalar_text(new, false),
         };
         Ok(Edit { span: node.span, replacement })
+    }
+
+    /// Replaces a scalar by a mapping in brackets.
+    pub(crate) fn exchange(&self, node: &Node, new: &AddedPiece) -> Result<Edit> {
+        let old = self.text.get(node.span.range()).unwrap_or_default();
+        if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
+            return Err("the value is not a plain value on one line");
+        }
+        Ok(Edit { span: node.span, replacement: flow(new, old.starts_with('"')) })
+    }
+
+    /// Returns keys as the lines of a mapping whose keys are in a column.
+    pub(crate) fn lines(&self, new: &[(String, AddedPiece)], column: usize) -> String {
+        let mut lines = " ".repeat(column);
+        self.block(new, column, false, &mut lines);
+        lines + self.line_end
     }
 
     /// Adds keys after the others.
@@ -436,6 +455,12 @@ fn scalar_text(piece: &AddedPiece, json: bool) -> String {
 
 /// Returns whether a string cannot be read as a number, a boolean, null or syntax.
 fn is_plain(text: &str) -> bool {
+    const UNITS: [&str; 8] = ["s", "m", "h", "d", "Ki", "Mi", "Gi", "Ti"];
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_counted = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    if is_counted && text.get(digits.len()..).is_some_and(|unit| UNITS.contains(&unit)) {
+        return true;
+    }
     let safe = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | '+' | '@');
     let starts =
         text.starts_with(|c: char| c.is_alphanumeric() || c == '/') || text.starts_with("--") && text.len() > 2;

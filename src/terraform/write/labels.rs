@@ -63,9 +63,9 @@ impl<'a> TerraformWriter<'a> {
         }
         self.demand_one_caller(&self.directory_of(body.file))?;
         let mut pending = Pending::default();
-        let blocks = blocks.into_iter().map(|(name, arguments)| {
-            (name, Addition { arguments: shown(&arguments), ..Addition::default() })
-        });
+        let blocks = blocks
+            .into_iter()
+            .map(|(name, arguments)| (name, Addition { arguments: shown(&arguments), ..Addition::default() }));
         pending.addition(body).blocks.extend(blocks);
         self.finish(site, pending)
     }

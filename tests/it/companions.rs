@@ -136,8 +136,9 @@ fn a_schedule_that_cannot_work_is_declined() {
         let declined = alone(&text, address).unwrap_err();
         assert!(declined.contains(why), "{declined}\n{text}");
     }
-    let json = r#"{"resource": {"aws_autoscaling_group": {"lab": {"min_size": 1, "max_size": 4}}}}"#;
-    let why = scheduled(&[("main.tf.json", json)], "aws_autoscaling_group.lab").unwrap_err();
+    let machine = r#"{"name": "lab", "machine_type": "a2-highgpu-1g", "zone": "us-central1-a"}"#;
+    let json = format!("{{\"resource\": {{\"google_compute_instance\": {{\"lab\": {machine}}}}}}}");
+    let why = scheduled(&[("main.tf.json", &json)], "google_compute_instance.lab").unwrap_err();
     assert_eq!(why, "gpulint adds no resources to JSON");
 }
 

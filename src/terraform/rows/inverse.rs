@@ -171,7 +171,7 @@ impl<'a> Site<'a> {
         maps.map(|path| self.spot(path)).collect()
     }
 
-    /// Returns a nested block for each of the labels, with its arguments; empty if labels are no blocks.
+    /// Returns a nested block for each of the labels, with its arguments; empty if the type has a map of labels.
     pub(in crate::terraform) fn label_blocks(
         &self,
         labels: &[(String, Literal)],

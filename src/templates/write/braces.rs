@@ -107,7 +107,7 @@ impl<'t> BraceFile<'t> {
         let members: Vec<String> = new.iter().map(write).collect();
         match member {
             Some(member) => Ok(self.between(map, member.span(), indent.as_deref(), &members)),
-            None => self.into_empty(map, &members),
+            None => self.fill_empty(map, &members),
         }
     }
 
@@ -115,14 +115,14 @@ impl<'t> BraceFile<'t> {
     pub(super) fn append(&self, list: &Node, new: &AddedPiece) -> Result<Vec<Edit>> {
         let Some(last) = list.items().last() else {
             let indent = format!("{}{}", self.indent(list.span.start as usize), self.step);
-            return self.into_empty(list, &[self.value(new, Some(&indent))]);
+            return self.fill_empty(list, &[self.value(new, Some(&indent))]);
         };
         let indent = self.alone(last.span.start as usize).map(str::to_owned);
         Ok(self.between(list, last.span, indent.as_deref(), &[self.value(new, indent.as_deref())]))
     }
 
     /// Writes members into empty braces or brackets.
-    fn into_empty(&self, node: &Node, members: &[String]) -> Result<Vec<Edit>> {
+    fn fill_empty(&self, node: &Node, members: &[String]) -> Result<Vec<Edit>> {
         let old = self.text.get(node.span.range()).unwrap_or_default();
         let (Some(open), Some(close)) = (old.chars().next(), old.chars().next_back()) else {
             return Err("the value is not an object");

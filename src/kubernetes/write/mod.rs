@@ -282,9 +282,6 @@ fn fact(
                 return Ok(edits);
             }
         }
-        Key::Machine if resource.role == BillingRole::Requested => {
-            return left_alone("its nodes decide, and a pool with the other machine may not exist");
-        }
         Key::Priority => return pod::priority(document, paper, resource, value),
         _ => {}
     }

@@ -155,7 +155,7 @@ impl Judging<'_> {
         let Some(text) = value.text() else { return };
         let any_case = property.has_flag("any-case");
         let is_word = |word: &&str| **word == **text || (any_case && word.eq_ignore_ascii_case(text));
-        if !property.values.is_empty() && !property.has_flag("open") && !property.values.iter().any(|it| is_word(&it)) {
+        if !property.values.is_empty() && !property.has_flag("open") && !property.values.iter().any(is_word) {
             self.complain(format!("`{}` is {text}, but must be one of {}", property.path, property.values.join(", ")));
         }
         let number = value.number().filter(|_| property.may_be(&["number", "integer"]));

@@ -18,7 +18,7 @@ fn group(name: &str, meta: &str, size: &str) -> String {
 }
 
 fn read(files: &[(&str, &str)]) -> (SourceFiles, terraform::TerraformReading) {
-    let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(*path, *text));
+    let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text));
     let sources = SourceFiles::new(tree);
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
     let reading = terraform::read(&sources, &paths, &terraform::TerraformOptions::default());
@@ -180,6 +180,6 @@ fn labels_that_are_computed_are_added_to_those_of_the_provider() {
     let text = "provider \"aws\" {\n  default_tags {\n    tags = {\n      managed = \"terraform\"\n    }\n  }\n}\n\n\
                 variable \"tags\" {\n  default = { Name = \"a\" }\n}\n\nresource \"aws_instance\" \"a\" {\n  \
                 instance_type = \"g5.xlarge\"\n  tags          = { for key, value in var.tags : key => value }\n}\n";
-    let after = labelled(&text, "aws_instance.a");
+    let after = labelled(text, "aws_instance.a");
     assert!(after.contains("      managed = \"terraform\"\n      team    = \"search\"\n    }\n"), "{after}");
 }

@@ -45,20 +45,23 @@ fn edits_or_others(
     sources: &SourceFiles,
     writer: &dyn FactWriter,
 ) -> Result<Vec<Edit>, String> {
-    let first = match edits(fix, resource, sources, writer) {
-        Err(first) if !fix.otherwise.is_empty() => first,
-        result => return result.map_err(|declined| declined.why().to_owned()),
+    let mut reason = match edits(fix, resource, sources, writer) {
+        Ok(edits) => return Ok(edits),
+        Err(declined) => declined,
     };
-    let other = Fix { wishes: std::mem::take(&mut fix.otherwise), otherwise: Vec::new(), ..fix.clone() };
-    match (edits(&other, resource, sources, writer), first) {
-        (Ok(edits), _) => {
-            *fix = other;
-            Ok(edits)
+    for wish in std::mem::take(&mut fix.otherwise) {
+        let other = Fix { wishes: vec![wish], otherwise: Vec::new(), ..fix.clone() };
+        match edits(&other, resource, sources, writer) {
+            Ok(edits) => {
+                *fix = other;
+                return Ok(edits);
+            }
+            // The reason that an author can change counts more than a missing argument.
+            Err(why @ Declined::LeftAlone(_)) if matches!(reason, Declined::Inexpressible(_)) => reason = why,
+            Err(_) => {}
         }
-        // The reason that an author can change counts more than a missing argument.
-        (Err(Declined::LeftAlone(why)), Declined::Inexpressible(_)) | (Err(_), Declined::LeftAlone(why)) => Err(why),
-        (Err(_), Declined::Inexpressible(why)) => Err(why),
     }
+    Err(reason.why().to_owned())
 }
 
 /// Returns all edits of a fix, or an error.

@@ -10,13 +10,13 @@ pub(super) struct TargetPath(Vec<String>);
 
 /// The values at a path.
 #[derive(Debug, Default)]
-pub(super) struct Reached<'n> {
+pub(super) struct ReachedValues<'n> {
     pub(super) values: Vec<&'n Node>,
     /// Whether a value on the way is unknown, so that there may be more values.
     pub(super) is_open: bool,
 }
 
-impl Reached<'_> {
+impl ReachedValues<'_> {
     /// Returns whether nothing is at the path; `None` if that is unknown.
     fn is_absent(&self) -> Option<bool> {
         match (self.values.is_empty(), self.is_open) {
@@ -60,7 +60,7 @@ impl TargetPath {
         (!keys.is_empty()).then_some(TargetPath(keys))
     }
 
-    pub(super) fn reach<'n>(&self, root: &'n Node) -> Reached<'n> {
+    pub(super) fn reach<'n>(&self, root: &'n Node) -> ReachedValues<'n> {
         let mut here = vec![root];
         let mut is_open = false;
         for key in &self.0 {
@@ -78,7 +78,7 @@ impl TargetPath {
         }
         let is_list = !here.is_empty() && here.iter().all(|node| matches!(node.data, NodeData::List(_)));
         let values = if is_list { here.into_iter().flat_map(Node::items).collect() } else { here };
-        Reached { values, is_open }
+        ReachedValues { values, is_open }
     }
 }
 
@@ -98,7 +98,7 @@ fn matches(key: &str, pattern: &str) -> bool {
 
 /// `A requires B+C`, `A excludes B`, or terms that must not hold together.
 #[derive(Debug)]
-pub(super) struct Condition {
+pub(super) struct TargetCondition {
     terms: Vec<Term>,
     then: Then,
 }
@@ -125,9 +125,9 @@ enum Test {
     IsNot(Vec<String>),
 }
 
-impl Condition {
+impl TargetCondition {
     /// Parses a statement; `None` for conditions in other languages.
-    pub(super) fn parse(text: &str) -> Option<Condition> {
+    pub(super) fn parse(text: &str) -> Option<TargetCondition> {
         let paths = |text: &str| text.split('+').map(TargetPath::parse).collect::<Option<Vec<_>>>();
         let (head, then) = match (text.split_once(" requires "), text.split_once(" excludes ")) {
             (Some((head, tail)), _) => (head, Then::Requires(paths(tail)?)),
@@ -135,7 +135,7 @@ impl Condition {
             (None, None) => (text, Then::Forbidden),
         };
         let terms = head.split(" & ").map(Term::parse).collect::<Option<Vec<_>>>()?;
-        Some(Condition { terms, then })
+        Some(TargetCondition { terms, then })
     }
 
     /// Returns whether an object is what the statement forbids. Unknown values never violate it.
@@ -187,7 +187,7 @@ impl Term {
     }
 }
 
-fn is_one_of(found: &Reached<'_>, words: &[String]) -> Option<bool> {
+fn is_one_of(found: &ReachedValues<'_>, words: &[String]) -> Option<bool> {
     if found.is_absent()? {
         return Some(words.iter().any(|word| word == "absent"));
     }
@@ -212,7 +212,7 @@ mod tests {
         let sources = SourceFiles::new(MemoryTree::new().with("object", object));
         let file = sources.open("object").expect("the object is in memory");
         let node = read_at(file, 0, object).expect("the object is YAML");
-        Condition::parse(condition).expect("the condition is known").is_violated(&node)
+        TargetCondition::parse(condition).expect("the condition is known").is_violated(&node)
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         assert!(violated("a.type == absent|BEST_FIT requires a.role", "a: { b: 1 }"));
         assert!(violated("a != Spot excludes b", "{ a: x, b: 1 }"));
         assert!(violated("l[].limits[\"nvidia.com/mig-*\"] & !s", "l: [{ limits: { nvidia.com/mig-1g.5gb: 1 } }]"));
-        assert!(Condition::parse("self.all(x, has(x.tags))").is_none());
+        assert!(TargetCondition::parse("self.all(x, has(x.tags))").is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the schema of a type refuses in an object: misplaced properties, wrong kinds and words, missing and conflicting
+//! Judges an object by the schema of its type. Refused are misplaced properties, wrong kinds and words, missing and conflicting
 //! properties, and combinations without effect.
 
 use std::collections::BTreeSet;
@@ -9,13 +9,13 @@ use crate::languages::yaml::{Node, NodeData};
 
 use super::condition::TargetPath;
 use super::object::is_unknown;
-use super::table::{Property, TargetType};
+use super::table::{Property, TypeSchema};
 
 /// The largest compiled pattern. Patterns come from schemas.
 const LARGEST_PATTERN: usize = 1 << 20;
 
 /// Returns everything that the type refuses in the object.
-pub(super) fn complaints(kind: &TargetType, object: &Node) -> BTreeSet<Complaint> {
+pub(super) fn complaints(kind: &TypeSchema, object: &Node) -> BTreeSet<Complaint> {
     let mut judging = Judging { kind, root: object, found: BTreeSet::new() };
     judging.value(object, "");
     for effect in kind.effects.iter().filter(|it| it.condition.is_violated(object)) {
@@ -26,7 +26,7 @@ pub(super) fn complaints(kind: &TargetType, object: &Node) -> BTreeSet<Complaint
     judging.found
 }
 
-/// What a type refuses.
+/// A reason for which a type refuses an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Complaint {
     pub(super) text: String,
@@ -42,7 +42,7 @@ impl Complaint {
 }
 
 struct Judging<'a> {
-    kind: &'a TargetType,
+    kind: &'a TypeSchema,
     root: &'a Node,
     found: BTreeSet<Complaint>,
 }

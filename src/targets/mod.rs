@@ -2,7 +2,7 @@
 //!
 //! The tables say which properties a type has, which kinds and words they accept, which are written together, and which
 //! combinations have no effect. A judgement compares the objects of a text before and after its edits, so that a mistake
-//! of the author is no mistake of the edit. Values that other places compute are unknown, and violate nothing.
+//! of the author does not count against the edit. Values that other places compute are unknown, and violate nothing.
 
 mod condition;
 mod judge;
@@ -18,12 +18,12 @@ use crate::languages::hcl::syntax::{NESTING_LIMIT, parse_body};
 use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles};
 
-use object::{TargetObject, TextLanguage, is_unknown};
+use object::{POD, TargetObject, TextLanguage, is_unknown};
 #[cfg(test)]
 pub(crate) use table::names;
 pub(crate) use table::{ListedProperty, listed};
 
-use table::TargetType;
+use table::{Property, TypeSchema};
 
 /// The judgement about the edits of a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) struct TargetJudge<'a> {
     sources: &'a SourceFiles,
     /// The top-level blocks of each Terraform file.
     blocks: RefCell<HashMap<FileId, Rc<[Range<usize>]>>>,
-    types: RefCell<HashMap<String, Option<Rc<TargetType>>>>,
+    types: RefCell<HashMap<String, Option<Rc<TypeSchema>>>>,
 }
 
 /// A part of a file, before and after its edits.
@@ -135,10 +135,16 @@ impl<'a> TargetJudge<'a> {
         if after.is_empty() {
             return TargetVerdict::Unjudged("the value is not in the resource itself".to_owned());
         }
+        let pods = after.iter().filter(|it| it.kind == POD).map(|it| plain(&it.name));
+        let parts: Vec<String> = match language {
+            TextLanguage::Terraform => META_ARGUMENTS.iter().map(|name| format!("{name}.")).collect(),
+            _ => pods.collect(),
+        };
         let mut verdict = TargetVerdict::Accepted;
         for object in &after {
             let old = before.iter().find(|it| it.kind == object.kind && it.name == object.name);
-            match self.judge_object(old, object) {
+            let parts: &[String] = if object.kind == POD { &[] } else { &parts };
+            match self.judge_object(old, object, parts) {
                 TargetVerdict::Accepted => {}
                 refused @ TargetVerdict::Refused(_) => return refused,
                 unjudged => verdict = unjudged,
@@ -147,7 +153,9 @@ impl<'a> TargetJudge<'a> {
         verdict
     }
 
-    fn judge_object(&self, before: Option<&TargetObject>, after: &TargetObject) -> TargetVerdict {
+    /// `parts` are paths that the schema of the type does not describe: objects inside, which are judged on their own,
+    /// and arguments of Terraform itself.
+    fn judge_object(&self, before: Option<&TargetObject>, after: &TargetObject, parts: &[String]) -> TargetVerdict {
         let old = before.map(|it| leaves(&it.value)).unwrap_or_default();
         let mut added = leaves(&after.value);
         for (leaf, count) in &old {
@@ -160,45 +168,60 @@ impl<'a> TargetJudge<'a> {
         if unchanged {
             return TargetVerdict::Accepted;
         }
+        let is_part = |path: &str| {
+            parts.iter().any(|part| {
+                path.strip_prefix(part.trim_end_matches('.'))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
         let Some(kind) = self.kind(&after.kind) else {
+            if added.keys().all(|(path, _)| is_part(path) || is_label(path)) && !added.is_empty() {
+                return TargetVerdict::Accepted;
+            }
             return TargetVerdict::Unjudged(format!("no schema describes `{}`", after.kind));
         };
         if let Some((path, _)) = added.keys().find(|(path, text)| is_label(path) && is_no_text(text)) {
             return TargetVerdict::Refused(format!("`{path}` must be a string"));
         }
         let known = before.map(|it| judge::complaints(&kind, &it.value)).unwrap_or_default();
-        // What the author's text already breaks counts if the edit touches it.
+        // A condition that the author's text already breaks counts if the edit touches it.
         let is_new = |it: &judge::Complaint| !known.contains(it) || added.keys().any(|(path, _)| it.is_about(path));
         if let Some(new) = judge::complaints(&kind, &after.value).into_iter().find(is_new) {
             return TargetVerdict::Refused(format!("`{}` does not accept the fix: {}", after.kind, new.text));
         }
-        let is_known = |path: &str| is_label(path) || has_schema(&kind, path);
+        let is_known = |path: &str| is_label(path) || is_part(path) || has_schema(&kind, path);
         match added.keys().find(|(path, _)| !is_known(path)) {
             Some((path, _)) => TargetVerdict::Unjudged(format!("no schema describes `{path}` of `{}`", after.kind)),
             None => TargetVerdict::Accepted,
         }
     }
 
-    fn kind(&self, name: &str) -> Option<Rc<TargetType>> {
-        let find = || TargetType::named(name).map(Rc::new);
+    fn kind(&self, name: &str) -> Option<Rc<TypeSchema>> {
+        let find = || TypeSchema::named(name).map(Rc::new);
         self.types.borrow_mut().entry(name.to_owned()).or_insert_with(find).clone()
     }
 }
 
 /// Returns whether the tables have the property, or one above it whose values are free.
-fn has_schema(kind: &TargetType, path: &str) -> bool {
+fn has_schema(kind: &TypeSchema, path: &str) -> bool {
     if kind.property(path).is_some() {
         return true;
     }
     let mut here = path;
     while let Some((above, _)) = here.rsplit_once('.') {
         here = above;
-        // The objects of a text include each of its pods.
-        if kind.property(here).is_some_and(|it| it.is_free() || it.may_be(&["pod"])) {
+        if kind.property(here).is_some_and(Property::is_free) {
             return true;
         }
     }
     false
+}
+
+/// Returns the place of a pod, `.spec.tasks[0].template`, as the start of paths.
+fn plain(place: &str) -> String {
+    let steps = place.trim_start_matches('.').split('[');
+    let plain = steps.map(|step| step.split_once(']').map_or(step, |(_, rest)| rest)).collect::<String>();
+    format!("{plain}.")
 }
 
 fn is_label(path: &str) -> bool {
@@ -235,6 +258,9 @@ fn leaves(root: &Node) -> BTreeMap<(String, String), usize> {
     walk(root, "", &mut found);
     found
 }
+
+/// Arguments that Terraform reads in each resource.
+const META_ARGUMENTS: [&str; 5] = ["count", "for_each", "provider", "lifecycle", "depends_on"];
 
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

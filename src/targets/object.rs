@@ -254,4 +254,4 @@ fn pods(node: &Node, place: &str, found: &mut Vec<TargetObject>) {
 }
 
 /// The name of a pod's type in the tables.
-const POD: &str = "core/v1 PodSpec";
+pub(super) const POD: &str = "core/v1 PodSpec";

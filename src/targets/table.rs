@@ -1,12 +1,12 @@
 //! Reads the schema of a type from the embedded tables of `schema/targets`.
 
-use super::condition::{Condition, TargetPath};
+use super::condition::{TargetCondition, TargetPath};
 
 include!(concat!(env!("OUT_DIR"), "/targets.rs"));
 
 /// The schema of a type: its properties, and effects that no schema has.
 #[derive(Debug, Default)]
-pub(super) struct TargetType {
+pub(super) struct TypeSchema {
     pub(super) properties: Vec<Property>,
     pub(super) effects: Vec<TargetEffect>,
     /// Whether the target converts words to numbers and back, as Terraform and CloudFormation do.
@@ -28,15 +28,15 @@ pub(super) struct Property {
     pub(super) conflicts: Vec<TargetPath>,
     pub(super) exactly_one: Vec<Vec<TargetPath>>,
     pub(super) at_least_one: Vec<Vec<TargetPath>>,
-    pub(super) when: Vec<Condition>,
+    pub(super) when: Vec<TargetCondition>,
     flags: &'static str,
 }
 
 /// An effect of a text that the schema accepts.
 #[derive(Debug)]
 pub(super) struct TargetEffect {
-    pub(super) condition: Condition,
-    /// Whether the target accepts the text, but does not do what it says.
+    pub(super) condition: TargetCondition,
+    /// Whether the target accepts the text, but ignores it.
     pub(super) is_useless: bool,
     pub(super) effect: &'static str,
     /// What to write instead.
@@ -79,14 +79,14 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TYPES.iter().map(|(name, _)| *name)
 }
 
-impl TargetType {
+impl TypeSchema {
     /// Returns the schema of a type; `None` if the tables do not have it.
-    pub(super) fn named(name: &str) -> Option<TargetType> {
+    pub(super) fn named(name: &str) -> Option<TypeSchema> {
         let name = name.split('@').next().unwrap_or_default();
         let is_azure = name.get(..10).is_some_and(|start| start.eq_ignore_ascii_case("Microsoft."));
         let key = if is_azure { name.to_ascii_lowercase() } else { name.to_owned() };
         let at = TYPES.binary_search_by(|(known, _)| (*known).cmp(&key)).ok()?;
-        let mut found = TargetType::default();
+        let mut found = TypeSchema::default();
         TYPES.get(at)?.1.lines().for_each(|line| found.read(line));
         (!found.properties.is_empty()).then_some(found)
     }
@@ -94,7 +94,7 @@ impl TargetType {
     fn read(&mut self, line: &'static str) {
         let cells: Vec<&'static str> = line.split('\t').collect();
         if let ["!", condition, verdict, effect, right] = cells[..] {
-            let condition = Condition::parse(condition);
+            let condition = TargetCondition::parse(condition);
             self.effects.extend(condition.map(|condition| TargetEffect {
                 condition,
                 is_useless: verdict == "useless",
@@ -122,7 +122,7 @@ impl TargetType {
             conflicts: split(8, "|").filter_map(TargetPath::parse).collect(),
             exactly_one: split(9, "|").map(paths).collect(),
             at_least_one: split(10, "|").map(paths).collect(),
-            when: split(11, " ;; ").filter_map(Condition::parse).collect(),
+            when: split(11, " ;; ").filter_map(TargetCondition::parse).collect(),
             flags: cell(12),
         });
     }

@@ -18,7 +18,7 @@ fn group(name: &str, meta: &str, size: &str) -> String {
 }
 
 fn read(files: &[(&str, &str)]) -> (SourceFiles, terraform::TerraformReading) {
-    let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text));
+    let tree = files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, *text));
     let sources = SourceFiles::new(tree);
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
     let reading = terraform::read(&sources, &paths, &terraform::TerraformOptions::default());

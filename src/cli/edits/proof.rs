@@ -23,12 +23,18 @@ pub(super) fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]
     for finding in chosen {
         let files: BTreeSet<String> =
             finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
-        if broken || !files.is_disjoint(&changed) {
-            wrong.insert(
-                before.identity(finding),
-                "fix withdrawn: the edit would change something else, too".to_owned(),
-            );
-        }
+        let is_pool = |pool: &String| before.resources(finding).any(|it| it.address == *pool);
+        let by_it = |it: &&ChangedElsewhere| match it.pools.is_empty() {
+            true => files.contains(&it.file),
+            false => it.pools.iter().any(is_pool),
+        };
+        let why = match changed.iter().find(by_it) {
+            Some(it) if it.pools.is_empty() => format!("the edit would also change {}", it.address),
+            Some(it) => format!("after the edit, {} no longer runs on it", it.address),
+            None if broken => "after the edit, gpulint reads less of the files".to_owned(),
+            None => continue,
+        };
+        wrong.insert(before.identity(finding), format!("fix withdrawn: {why}"));
     }
     if wrong.is_empty() {
         wrong = brought(before, after, chosen);
@@ -96,6 +102,9 @@ fn unsaved(
     let (old, new) = (before.analysis.bill.item(old), after.analysis.bill.item(new));
     let (was, is) = (old.amount?, new.amount?);
     let most = promised.iter().filter(|(_, per)| *per == old.per).map(|(saves, _)| saves.expected).max()?;
+    if most.usd() < 1.0 {
+        return None;
+    }
     let slack = was.expected.usd().abs() * TOLERANCE + 1.0;
     let currency = before.session.settings.pricing.currency;
     let amount = |usd: f64| currency.amount(Money::from_usd(usd));
@@ -154,35 +163,48 @@ fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap
     worse
 }
 
-/// Returns the files of resources with unintended changes of facts.
-fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
+/// A resource whose facts change although no fix requests it.
+struct ChangedElsewhere {
+    file: String,
+    address: String,
+    /// The pools of fixes on which it ran before.
+    pools: BTreeSet<String>,
+}
+
+/// Returns the resources with unintended changes of facts.
+fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> Vec<ChangedElsewhere> {
     let mut wished: BTreeSet<&str> =
         chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
     // A template costs nothing itself, and the writer edits it only for its one user.
     let edits: Vec<&Edit> = chosen.iter().flat_map(|it| &it.edits).collect();
-    let templates = before
-        .analysis
-        .inventory
-        .resources
-        .iter()
-        .filter(|it| it.count.value().is_some_and(|count| count.ceiling == 0.0));
+    let resources = || before.analysis.inventory.resources.iter();
+    let templates = resources().filter(|it| it.count.value().is_some_and(|count| count.ceiling == 0.0));
     let edited = templates.filter(|it| edits.iter().any(|edit| it.body.contains(edit.span)));
     wished.extend(edited.map(|it| it.address.as_str()));
-    let linked = |it: &Resource| {
-        let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
-        it.links.iter().any(to)
+    let pools = |it: &Resource| -> BTreeSet<String> {
+        let to = it.links.iter().filter(|link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str()));
+        to.map(|link| link.to.clone()).collect()
     };
+    let place = |state: &JudgedTree, it: &Resource| (state.session.sources.path(it.span.file), it.address.clone());
+    let ran_on: BTreeMap<(String, String), BTreeSet<String>> =
+        resources().map(|it| (place(before, it), pools(it))).filter(|(_, pools)| !pools.is_empty()).collect();
     let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
         let all = state.analysis.inventory.resources.iter();
         // A base is not deployed itself.
         let deployed = all.filter(|it| it.counted != CountedAs::Base);
-        let others = deployed.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
-        others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
+        let others = deployed.filter(|it| !wished.contains(it.address.as_str()) && pools(it).is_empty());
+        others.map(|it| (place(state, it), shown(it))).collect()
     };
-    let (before, after) = (facts(before), facts(after));
-    let differs = |(key, facts): (&(String, String), &String)| (after.get(key) != Some(facts)).then(|| key.0.clone());
-    let gone = before.iter().filter_map(differs);
-    gone.chain(after.keys().filter(|key| !before.contains_key(*key)).map(|key| key.0.clone())).collect()
+    let (was, is) = (facts(before), facts(after));
+    let gone = was.iter().filter(|(key, facts)| is.get(*key) != Some(*facts)).map(|(key, _)| key);
+    let changed = gone.chain(is.keys().filter(|key| !was.contains_key(*key)));
+    changed
+        .map(|key| ChangedElsewhere {
+            file: key.0.clone(),
+            address: key.1.clone(),
+            pools: ran_on.get(key).cloned().unwrap_or_default(),
+        })
+        .collect()
 }
 
 /// Returns the facts of a resource from its own file, without positions.

@@ -7,7 +7,7 @@ use crate::languages::yaml::{AddedPiece, EditedFile, Node, NodeEntry};
 use crate::source::{Edit, SourceFiles, Span};
 
 use super::declining::{Result, left_alone};
-use super::{origins, template_lines};
+use super::{chart_values, origins, template_lines};
 
 /// A document that is edited.
 pub(super) struct EditedDocument<'t> {
@@ -48,7 +48,11 @@ impl<'t> EditedDocument<'t> {
     pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit> {
         let Some(sources) = self.sources else { return self.file.insert(map, new).map_err(Declined::from) };
         let in_file = origins::at_map(sources, map, &|paper, map| paper.insert(map, new));
-        in_file.or_else(|_| self.insert_in_template(sources, map, new))
+        let is_template = |entry: &NodeEntry| chart_values::is_template(sources, sources.origin(entry.key_span));
+        match in_file {
+            Err(_) if map.entries().iter().any(is_template) => self.insert_in_template(sources, map, new),
+            other => other,
+        }
     }
 
     /// Adds keys to a mapping of a document that a template builds.

@@ -175,7 +175,8 @@ impl Remedy {
 
     /// Returns the edits to write if those of `wishes` cannot be written. A value that is unknown gives none.
     pub(in crate::rules) fn otherwise(&self, asking: &FactContext<'_>) -> Vec<FactEdit> {
-        computed(&self.otherwise, asking).unwrap_or_default()
+        let each = self.otherwise.iter().filter_map(|one| computed(std::slice::from_ref(one), asking).ok());
+        each.flatten().filter(|wish| wish.value.is_some()).collect()
     }
 
     /// Returns the related edits, if the files set these facts. A value that is unknown gives none.

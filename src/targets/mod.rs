@@ -41,17 +41,21 @@ pub(crate) struct TargetJudge<'a> {
     /// The top-level blocks of each Terraform file.
     blocks: RefCell<HashMap<FileId, Rc<[Range<usize>]>>>,
     types: RefCell<HashMap<String, Option<Rc<TypeSchema>>>>,
+    /// The objects of pieces before any edit, by file and start.
+    objects: RefCell<HashMap<(FileId, usize), Rc<Vec<TargetObject>>>>,
 }
 
 /// A part of a file, before and after its edits.
 struct Piece {
+    /// Where it starts in its file.
+    start: usize,
     before: String,
     after: String,
 }
 
 impl<'a> TargetJudge<'a> {
     pub(crate) fn new(sources: &'a SourceFiles) -> Self {
-        TargetJudge { sources, blocks: RefCell::default(), types: RefCell::default() }
+        TargetJudge { sources, blocks: RefCell::default(), types: RefCell::default(), objects: RefCell::default() }
     }
 
     /// Judges edits that are applied together. Each is a span of a source file.
@@ -101,13 +105,13 @@ impl<'a> TargetJudge<'a> {
             match ranges.iter().position(inside) {
                 Some(at) => changed.entry(at).or_default().push(edit),
                 // A new block.
-                None => pieces.push(Piece { before: String::new(), after: edit.replacement.clone() }),
+                None => pieces.push(Piece { start, before: String::new(), after: edit.replacement.clone() }),
             }
         }
         for (at, edits) in changed {
             let range = ranges.get(at)?.clone();
             let before = text.get(range.clone())?.to_owned();
-            if !self.sources.again(file, 2 * before.len()) {
+            if !self.sources.again(file, before.len()) {
                 return None;
             }
             let mut after = before.clone();
@@ -116,7 +120,7 @@ impl<'a> TargetJudge<'a> {
                 after.get(start..end)?;
                 after.replace_range(start..end, &edit.replacement);
             }
-            pieces.push(Piece { before, after });
+            pieces.push(Piece { start: range.start, before, after });
         }
         Some(pieces)
     }
@@ -130,7 +134,13 @@ impl<'a> TargetJudge<'a> {
     }
 
     fn judge_piece(&self, file: FileId, language: TextLanguage, piece: &Piece) -> TargetVerdict {
-        let before = language.objects(file, &piece.before);
+        let before = match piece.before.is_empty() {
+            true => Rc::default(),
+            false => {
+                let read = || Rc::new(language.objects(file, &piece.before));
+                self.objects.borrow_mut().entry((file, piece.start)).or_insert_with(read).clone()
+            }
+        };
         let after = language.objects(file, &piece.after);
         if after.is_empty() {
             return TargetVerdict::Unjudged("the value is not in the resource itself".to_owned());

@@ -41,7 +41,7 @@ fn judged(language: TextLanguage, before: &str, after: &str) -> TargetVerdict {
     let sources = SourceFiles::new(MemoryTree::new().with("case", before));
     let file = sources.open("case").expect("the case is in memory");
     let judge = TargetJudge::new(&sources);
-    judge.judge_piece(file, language, &Piece { before: before.to_owned(), after: after.to_owned() })
+    judge.judge_piece(file, language, &Piece { start: 0, before: before.to_owned(), after: after.to_owned() })
 }
 
 #[test]

@@ -61,10 +61,12 @@ fn unproved(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTr
         let Some(last) = findings.last() else { continue };
         let why = match known.get(&place(before, resource)) {
             None => Some("after the edit, its resource is not found".to_owned()),
-            Some(later) => lost(before, after, (id, *later)).or_else(|| {
-                let promised = findings.iter().filter_map(|it| Some((it.saves?, it.per)));
-                unsaved(before, after, (id, *later), &promised.collect::<Vec<_>>())
-            }),
+            Some(later) => {
+                lost(before, after, (id, *later)).or_else(|| grown(before, after, (id, *later))).or_else(|| {
+                    let promised = findings.iter().filter_map(|it| Some((it.saves?, it.per)));
+                    unsaved(before, after, (id, *later), &promised.collect::<Vec<_>>())
+                })
+            }
         };
         if let Some(why) = why {
             given_up.insert(before.identity(last), format!("fix withdrawn: {why}"));
@@ -87,6 +89,16 @@ fn lost(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, Resour
     };
     let lost = facts(before, old).into_iter().zip(facts(after, new)).find(|(old, new)| old.0 && !new.0);
     lost.map(|((_, what), _)| format!("after the edit, its {what} is unknown"))
+}
+
+/// Returns a larger maximum number: an autoscaler that an edit enables may add machines.
+fn grown(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, ResourceId)) -> Option<String> {
+    let most = |state: &JudgedTree, id: ResourceId| {
+        let resource = state.analysis.inventory.resources.get(id.0)?;
+        resource.count.value().map(|count| count.ceiling)
+    };
+    let (was, is) = (most(before, old)?, most(after, new)?);
+    (is > was).then(|| format!("after the edit, its maximum number is {is} instead of {was}"))
 }
 
 /// The largest difference between a promised saving and the next run: rounding.

@@ -1,7 +1,7 @@
-//! What each target accepts: judges a text before and after an edit by the tables of `schema/targets`.
+//! What each target accepts: judges a file before and after an edit by the tables of `schema/targets`.
 //!
 //! The tables say which properties a type has, which kinds and words they accept, which are written together, and which
-//! combinations have no effect. A judgement compares the objects of a text before and after its edits, so that a mistake
+//! combinations have no effect. A judgement compares the objects of a file before and after its edits, so that a mistake
 //! of the author does not count against the edit. Values that other places compute are unknown, and violate nothing.
 
 mod condition;

@@ -1,4 +1,4 @@
-//! Reads the objects that a text declares, each with the type that its target gives it.
+//! Reads the objects of a file, each with the type that its target gives it.
 
 use crate::languages::azure::AzureTemplate;
 use crate::languages::hcl::syntax::{
@@ -7,7 +7,7 @@ use crate::languages::hcl::syntax::{
 use crate::languages::yaml::{self, HOLE, Node, NodeData, NodeEntry};
 use crate::source::{FileId, Limits, Span};
 
-/// An object that a text declares for its target.
+/// An object that a file declares for its target.
 #[derive(Debug)]
 pub(super) struct TargetObject {
     /// The name of its type in the tables.

@@ -32,11 +32,11 @@ pub(super) struct Property {
     flags: &'static str,
 }
 
-/// An effect of a text that the schema accepts.
+/// An effect that no schema describes.
 #[derive(Debug)]
 pub(super) struct TargetEffect {
     pub(super) condition: TargetCondition,
-    /// Whether the target accepts the text, but ignores it.
+    /// Whether the target accepts it without an effect.
     pub(super) is_useless: bool,
     pub(super) effect: &'static str,
     /// What to write instead.

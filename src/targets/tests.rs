@@ -3,7 +3,7 @@
 use super::*;
 use crate::source::MemoryTree;
 
-/// A case: the texts before the fix, with a wrong fix, and with a right one.
+/// A case: files before the fix, with a wrong fix, and with a right one.
 struct Case {
     name: String,
     language: String,
@@ -67,7 +67,7 @@ fn cases_are_judged_as_the_tables_judge_them() {
                 refused += usize::from(is_refused);
                 // The judge also refuses what the programs accept without an effect.
                 let is_bad = which == "right" || invalid(" tables:") || invalid(" effects:");
-                // Here the text of the author is refused already.
+                // Here the author's file is refused already.
                 let is_old = case.name.ends_with("instance-with-migration");
                 if is_refused != (which == "wrong") && is_bad && !is_old {
                     wrong.push(format!("{} {which} {at}: {verdict:?}", case.name));

@@ -23,7 +23,7 @@ impl<'t> EditedDocument<'t> {
         EditedDocument { text, file: EditedFile::new(text, own, root), sources }
     }
 
-    /// Returns the text at a place.
+    /// Returns what the file has at a place.
     pub(super) fn text_of(&self, span: Span) -> &'t str {
         self.text.get(span.range()).unwrap_or_default()
     }

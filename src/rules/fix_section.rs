@@ -39,6 +39,11 @@ fn section(page: &RuleFile) -> Option<String> {
         if !changes.is_empty() {
             let _ = writeln!(text, "\nThe fix changes these facts:\n\n{}", changes.join("\n"));
         }
+        let others: Vec<String> = pairs(&remedy, "or").into_iter().map(becomes).collect();
+        if !others.is_empty() {
+            let first = "If gpulint cannot write these, the fix changes the first of these that gpulint can write:";
+            let _ = writeln!(text, "\n{first}\n\n{}", others.join("\n"));
+        }
         let reasons =
             pairs(&remedy, "unless").iter().map(|(reason, _)| format!("- {}\n", one_line(reason))).collect::<String>();
         if !reasons.is_empty() {
@@ -88,10 +93,7 @@ fn pairs<'n>(node: &'n PageNode, name: &str) -> Vec<(&'n str, &'n PageNode)> {
 
 /// Returns one line of Markdown for each change that a fix requests.
 fn changes(remedy: &PageNode) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (fact, value) in pairs(remedy, "set") {
-        lines.push(format!("- {} becomes {}", fact_in_words(fact), value_in_words(value)));
-    }
+    let mut lines: Vec<String> = pairs(remedy, "set").into_iter().map(becomes).collect();
     let mut removed = Vec::new();
     if let Some(node) = entry(remedy, "unset") {
         node.texts(&mut removed);
@@ -109,6 +111,10 @@ fn changes(remedy: &PageNode) -> Vec<String> {
         }
     }
     lines
+}
+
+fn becomes((fact, value): (&str, &PageNode)) -> String {
+    format!("- {} becomes {}", fact_in_words(fact), value_in_words(value))
 }
 
 fn fact_in_words(fact: &str) -> String {

@@ -35,6 +35,9 @@ pub(crate) enum TargetVerdict {
     Unjudged(String),
 }
 
+/// The objects of each piece, by its file and start.
+type ObjectsByPlace = HashMap<(FileId, usize), Rc<Vec<TargetObject>>>;
+
 /// Judges the edits of one tree.
 pub(crate) struct TargetJudge<'a> {
     sources: &'a SourceFiles,
@@ -42,7 +45,7 @@ pub(crate) struct TargetJudge<'a> {
     blocks: RefCell<HashMap<FileId, Rc<[Range<usize>]>>>,
     types: RefCell<HashMap<String, Option<Rc<TypeSchema>>>>,
     /// The objects of pieces before any edit, by file and start.
-    objects: RefCell<HashMap<(FileId, usize), Rc<Vec<TargetObject>>>>,
+    objects: RefCell<ObjectsByPlace>,
 }
 
 /// A part of a file, before and after its edits.

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::inventory::{Inventory, Resource, ResourceId};
-use crate::source::{Edit, FileId, SourceFiles, Span};
+use crate::source::{Edit, FileId, SourceFiles, Span, line_end, line_start};
 
 /// The resources that use each place.
 pub(super) struct Reach {
@@ -90,7 +90,5 @@ fn by_origin(inventory: &Inventory, sources: &SourceFiles) -> HashMap<FileId, Ve
 fn line_around(span: Span, sources: &SourceFiles) -> Span {
     let text = sources.text(span.file);
     let range = span.range();
-    let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let end = text.get(range.end..).and_then(|after| after.find('\n')).map_or(text.len(), |at| range.end + at);
-    Span::new(span.file, start, end)
+    Span::new(span.file, line_start(&text, range.start), line_end(&text, range.end))
 }

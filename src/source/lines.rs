@@ -11,6 +11,26 @@ pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// Returns the start of the line that contains a position.
+pub fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
+}
+
+/// Returns the end of the line that contains a position, before its `\n`.
+pub fn line_end(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length)
+}
+
+/// Returns the end of the line that contains a position, before its line break.
+pub fn line_stop(text: &str, at: usize) -> usize {
+    let end = line_end(text, at);
+    match text.get(at.min(end)..end).is_some_and(|line| line.ends_with('\r')) {
+        true => end - 1,
+        false => end,
+    }
+}
+
 /// The distance in bytes between two cached character counts.
 const STRIDE: usize = 4096;
 

@@ -38,7 +38,7 @@ pub use files::{Edit, FileId, FilePosition, Segment, SourceFiles, Span, decoded,
 pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks};
 pub(crate) use go_pattern::in_rust as go_pattern;
 pub use limits::Limits;
-pub use lines::lines_with_offsets;
+pub use lines::{line_end, line_start, line_stop, lines_with_offsets};
 pub use mixed_tree::MixedTree;
 pub use names::{bytes_of, named};
 pub use needles::Needles;

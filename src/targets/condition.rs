@@ -4,7 +4,7 @@ use crate::languages::yaml::{Node, NodeData};
 
 use super::object::is_unknown;
 
-/// A path of keys; `*` in a key stands for anything.
+/// A path of keys. A `*` in a key matches any characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TargetPath(Vec<String>);
 

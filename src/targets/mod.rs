@@ -18,6 +18,7 @@ use crate::languages::hcl::syntax::{NESTING_LIMIT, parse_body};
 use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, SourceFiles};
 
+pub(crate) use object::is_function;
 use object::{POD, TargetObject, TextLanguage, is_unknown};
 #[cfg(test)]
 pub(crate) use table::names;
@@ -166,8 +167,7 @@ impl<'a> TargetJudge<'a> {
         verdict
     }
 
-    /// `parts` are paths that the schema of the type does not describe: objects inside, which are judged on their own,
-    /// and arguments of Terraform itself.
+    /// The schema of the type does not describe `parts`: objects inside it, and arguments of Terraform itself.
     fn judge_object(&self, before: Option<&TargetObject>, after: &TargetObject, parts: &[String]) -> TargetVerdict {
         let old = before.map(|it| leaves(&it.value)).unwrap_or_default();
         let mut added = leaves(&after.value);

@@ -17,7 +17,7 @@ pub(super) struct TargetObject {
     pub(super) value: Node,
 }
 
-/// The languages whose objects are judged.
+/// The languages of files with objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextLanguage {
     Terraform,
@@ -61,16 +61,16 @@ pub(super) fn is_unknown(node: &Node) -> bool {
             text.contains(HOLE) || text.contains("${") || is_arm
         }
         NodeData::Map(entries) => match &**entries {
-            [one] => {
-                one.key.starts_with('!')
-                    || one.key.starts_with("Fn::")
-                    || one.key.starts_with("fn::")
-                    || &*one.key == "Ref"
-            }
+            [one] => is_function(&one.key),
             _ => false,
         },
         NodeData::List(_) => false,
     }
+}
+
+/// Returns whether a mapping with this key is a call of a function: `!Ref`, `Fn::If`, `fn::invoke`, `Ref`.
+pub(crate) fn is_function(key: &str) -> bool {
+    key.starts_with('!') || key.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("fn::")) || key == "Ref"
 }
 
 fn unknown(span: Span) -> Node {

@@ -96,3 +96,27 @@ pub(crate) fn hold(directory: &str, mut check: impl FnMut(&str) -> String) {
     }
     assert!(wrong.is_empty(), "\n{wrong}GPULINT_BLESS=1 rewrites them");
 }
+
+/// Returns a case file in which each code block has the body that `body_of` returns for its info string and body.
+pub(crate) fn rewritten(text: &str, mut body_of: impl FnMut(&str, String) -> String) -> String {
+    let mut out = String::new();
+    let mut fence: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (&mut fence, line.strip_prefix("```")) {
+            (None, Some(info)) => fence = Some((info.trim().to_owned(), String::new())),
+            (Some(_), Some("")) => {
+                let (info, body) = fence.take().unwrap();
+                out.push_str(&body_of(&info, body));
+            }
+            (Some((_, body)), _) => {
+                body.push_str(line);
+                body.push('\n');
+                continue;
+            }
+            (None, None) => {}
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}

@@ -17,37 +17,18 @@ use crate::fences;
 #[test]
 fn fixes_of_templates_are_as_the_cases_expect() {
     fences::hold("tests/templates/fixes", |text| {
-        let mut out = String::new();
         let (mut template, mut wishes): ((String, String), String) = Default::default();
-        let mut fence: Option<(String, String)> = None;
-        for line in text.lines() {
-            match (&mut fence, line.strip_prefix("```")) {
-                (None, Some(info)) => fence = Some((info.trim().to_owned(), String::new())),
-                (Some(_), Some("")) => {
-                    let (info, body) = fence.take().unwrap();
-                    match info.as_str() {
-                        "after" => out.push_str(&fixed(&template.0, &template.1, &wishes)),
-                        "wish" => {
-                            out.push_str(&body);
-                            wishes = body;
-                        }
-                        _ => {
-                            out.push_str(&body);
-                            template = (info.split_whitespace().nth(1).unwrap_or("template.yaml").to_owned(), body);
-                        }
-                    }
-                }
-                (Some((_, body)), _) => {
-                    body.push_str(line);
-                    body.push('\n');
-                    continue;
-                }
-                (None, None) => {}
+        fences::rewritten(text, |info, body| match info {
+            "after" => fixed(&template.0, &template.1, &wishes),
+            "wish" => {
+                wishes.clone_from(&body);
+                body
             }
-            out.push_str(line);
-            out.push('\n');
-        }
-        out
+            _ => {
+                template = (info.split_whitespace().nth(1).unwrap_or("template.yaml").to_owned(), body.clone());
+                body
+            }
+        })
     });
 }
 

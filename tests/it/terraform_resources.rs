@@ -19,33 +19,15 @@ fn blocks_become_the_resources_that_the_cases_expect() {
 
 /// Returns the text of a case file with the actual results.
 pub(crate) fn cases(text: &str, unnamed: &str, found: fn(MemoryTree) -> String) -> String {
-    let mut out = String::new();
     let mut tree = MemoryTree::new();
-    let mut fence: Option<(String, String)> = None;
-    for line in text.lines() {
-        match (&mut fence, line.strip_prefix("```")) {
-            (None, Some(info)) => fence = Some((info.trim().to_owned(), String::new())),
-            (Some(_), Some("")) => {
-                let (info, body) = fence.take().unwrap();
-                if info == "text" {
-                    out.push_str(&found(std::mem::take(&mut tree)));
-                } else {
-                    let path = info.split_whitespace().nth(1).unwrap_or(unnamed).to_owned();
-                    out.push_str(&body);
-                    tree = tree.with(&path, body);
-                }
-            }
-            (Some((_, body)), _) => {
-                body.push_str(line);
-                body.push('\n');
-                continue;
-            }
-            (None, None) => {}
+    fences::rewritten(text, |info, body| match info {
+        "text" => found(std::mem::take(&mut tree)),
+        _ => {
+            let path = info.split_whitespace().nth(1).unwrap_or(unnamed);
+            tree = std::mem::take(&mut tree).with(path, body.clone());
+            body
         }
-        out.push_str(line);
-        out.push('\n');
-    }
-    out
+    })
 }
 
 fn found(tree: MemoryTree) -> String {

@@ -1,6 +1,6 @@
 //! Parses YAML in a scalar of YAML: values that an object contains as a string.
 
-use crate::source::{SourceFiles, Span};
+use crate::source::{SourceFiles, Span, line_start};
 
 use crate::languages::yaml::{self, Node, NodeData, NodeEntry};
 
@@ -13,10 +13,9 @@ pub(in crate::kubernetes) fn read(sources: &SourceFiles, node: &Node) -> Option<
     let file = sources.text(node.span.file);
     let written = file.get(node.span.range())?;
     if written.starts_with('|') || text.contains('\n') {
-        let line = |at: usize| file.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let start = match written.starts_with('|') {
             true => node.span.range().start + written.find('\n')? + 1,
-            false => line(node.span.range().start),
+            false => line_start(&file, node.span.range().start),
         };
         let inside = file.get(start..node.span.range().end)?;
         // An escaped or folded string differs from its source.

@@ -17,8 +17,11 @@ const WINDOW: usize = 4096;
 /// The maximum depth of blocks. Deeper blocks have no variables.
 const DEEPEST: usize = 64;
 
+/// The openings of directives of template languages.
+pub(in crate::kubernetes) const OPENINGS: [&str; 3] = ["{{", "{%", "%{"];
+
 pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
-    ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
+    OPENINGS.iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
 }
 
 /// Returns the first reading of a text.

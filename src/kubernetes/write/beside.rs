@@ -87,31 +87,30 @@ fn lowered(page: &Page<'_>, resource: &Resource, place: &Place<'_>, range: &Grou
     Ok(edits)
 }
 
-/// Returns whether the machines are spot after the edit, on a cloud that needs another form of a field.
-pub(super) fn is_spot_field(resource: &Resource, place: &Place<'_>, key: Key, value: &FactValue) -> bool {
-    let field = place.row.writes.get(key.name()).and_then(|writing| writing.on_spot.as_ref());
+/// Returns the field that needs another form on this cloud, if the machines are spot after the edit.
+pub(super) fn spot_field<'p>(
+    resource: &Resource,
+    place: &Place<'p>,
+    key: Key,
+    value: &FactValue,
+) -> Option<&'p SpotField> {
+    let field = place.row.writes.get(key.name())?.on_spot.as_ref()?;
     let provider = resource.text(Key::Provider);
-    let is_concerned = |field: &SpotField| provider.is_none_or(|own| field.providers.iter().any(|it| it == own));
+    let is_concerned = provider.is_none_or(|own| field.providers.iter().any(|it| it == own));
     let purchase = if key == Key::Purchase { Some(value) } else { resource.fact(Key::Purchase).value() };
     let is_spot =
         purchase.and_then(Purchase::of).is_some_and(|it| matches!(it, Purchase::Spot | Purchase::SpotOrOnDemand));
-    is_spot && field.is_some_and(is_concerned)
+    (is_spot && is_concerned).then_some(field)
 }
 
-/// Returns the edits of a field that needs a flag on spot; `None` if there is no such field.
+/// Returns the edits of a field that needs a flag on spot; `None` if nothing has to change.
 pub(super) fn on_spot(
     page: &Page<'_>,
-    resource: &Resource,
     place: &Place<'_>,
+    field: &SpotField,
     key: Key,
     value: &FactValue,
 ) -> Result<Option<Vec<Edit>>> {
-    if !is_spot_field(resource, place, key, value) {
-        return Ok(None);
-    }
-    let Some(field) = place.row.writes.get(key.name()).and_then(|writing| writing.on_spot.as_ref()) else {
-        return Ok(None);
-    };
     let flag = (field.flag.clone(), AddedPiece::Number(true.to_string()));
     let fresh = (key == Key::IdleMinutes).then(|| (field.key.clone(), piece(value)));
     let mapping =

@@ -29,15 +29,19 @@ pub(super) fn demand_single_use(sources: &SourceFiles, made: Span, place: Span, 
     };
     let inside = |path: &str| path.strip_prefix(chart).is_some_and(|rest| rest.contains(TEMPLATES));
     let files: Vec<String> = sources.asked().into_iter().filter(|path| inside(path)).collect();
+    let too_many = || left_alone("its chart has too many templates");
+    if files.len() > MOST_FILES {
+        return too_many();
+    }
     let (mut uses, mut bytes) = (0, 0);
     for path in &files {
         let Ok(file) = sources.open(path) else { continue };
         let text = sources.text(file);
         bytes += text.len();
+        if bytes > MOST_BYTES {
+            return too_many();
+        }
         uses += number_of_uses(&text, &keys);
-    }
-    if files.len() > MOST_FILES || bytes > MOST_BYTES {
-        return left_alone("its chart has too many templates");
     }
     match uses {
         1 => Ok(()),

@@ -1,9 +1,9 @@
 //! Distinguishes templates of documents from documents with values that another program fills in, such as the workflows
 //! of Argo.
 
+use crate::kubernetes::text::template_mask::OPENINGS;
 use crate::languages::yaml::{Node, NodeData};
-
-const OPENINGS: [&str; 3] = ["{{", "{%", "%{"];
+use crate::source::line_start;
 
 /// Returns whether all directives are parts of scalars or comments. `start` is their position in the file.
 pub(super) fn are_inside_values(text: &str, start: usize, root: &Node) -> bool {
@@ -30,8 +30,7 @@ fn collect(node: &Node, out: &mut Vec<(usize, usize)>) {
 /// Returns whether a directive continues a scalar. A directive at the start of a line of a plain scalar is one between
 /// the lines.
 fn begins_elsewhere(text: &str, at: usize, scalar: usize) -> bool {
-    let line = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let is_first = text.get(line..at).is_some_and(|before| before.trim_matches([' ', '-']).is_empty());
+    let is_first = text.get(line_start(text, at)..at).is_some_and(|before| before.trim_matches([' ', '-']).is_empty());
     let head = text.get(scalar..).unwrap_or_default();
     let own = text.get(..scalar).unwrap_or_default().trim_end().rsplit(' ').next().unwrap_or_default();
     let is_block = |word: &str| word.starts_with(['|', '>']);
@@ -39,6 +38,5 @@ fn begins_elsewhere(text: &str, at: usize, scalar: usize) -> bool {
 }
 
 fn is_comment(text: &str, at: usize) -> bool {
-    let line = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    text.get(line..at).is_some_and(|before| before.trim_start().starts_with('#'))
+    text.get(line_start(text, at)..at).is_some_and(|before| before.trim_start().starts_with('#'))
 }

@@ -31,11 +31,12 @@ pub(super) fn write(
     let Some(text) = inverse(found.source, value) else {
         return left_alone(format!("the field for {} is unknown", key.name()));
     };
-    if let Some(whole) = beside::on_spot(&page, resource, &found, key, value)? {
-        edits.extend(whole);
+    let spot_field = beside::spot_field(resource, &found, key, value);
+    if let Some(field) = spot_field {
+        edits.extend(beside::on_spot(&page, &found, field, key, value)?.into_iter().flatten());
     }
     // The field of the fact may be part of that field.
-    if !(key == Key::IdleMinutes && beside::is_spot_field(resource, &found, key, value)) {
+    if key != Key::IdleMinutes || spot_field.is_none() {
         match in_place(&page, &found, key, &text)? {
             Some(own) => edits.extend(own),
             None => return Ok(None),

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::source::{Edit, Span};
+use crate::source::{Edit, Span, line_start, line_stop};
 
 use super::{Node, NodeData, NodeEntry, quoted, scalar};
 
@@ -77,14 +77,12 @@ impl<'t> EditedFile<'t> {
     }
 
     fn line_start(&self, at: usize) -> usize {
-        self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+        line_start(self.text, at)
     }
 
     /// Returns the end of a line, before its line break.
     fn line_stop(&self, at: usize) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
-        let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
-        at + line.strip_suffix('\r').unwrap_or(line).len()
+        line_stop(self.text, at)
     }
 
     fn column(&self, at: usize) -> usize {

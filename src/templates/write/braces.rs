@@ -1,7 +1,7 @@
 //! Edits documents whose objects have braces: JSON and Bicep. Comments, indentation and line breaks stay.
 
 use crate::languages::yaml::{AddedPiece, Node, without_members};
-use crate::source::{Edit, Span};
+use crate::source::{Edit, Span, line_start, line_stop};
 
 /// A language with braces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +43,12 @@ impl<'t> BraceFile<'t> {
     }
 
     fn line_start(&self, at: usize) -> usize {
-        self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+        line_start(self.text, at)
     }
 
     /// Returns the end of a line, before its line break.
     fn line_stop(&self, at: usize) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
-        let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
-        at + line.strip_suffix('\r').unwrap_or(line).len()
+        line_stop(self.text, at)
     }
 
     /// Returns the blanks at the start of a line.

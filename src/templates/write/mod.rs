@@ -33,14 +33,8 @@ pub fn write(
     writer: &TerraformWriter<'_>,
 ) -> Result<Vec<Edit>> {
     demand_source(resource, sources)?;
-    let mut declined = None;
-    for way in writer.properties(resource, wish)? {
-        match one_way(resource, &way, sources, templates) {
-            Ok(edits) => return Ok(edits),
-            Err(why) => declined = declined.or(Some(why)),
-        }
-    }
-    Err(declined.unwrap_or_else(|| "there is no way to write it".into()))
+    let ways = writer.properties(resource, wish)?;
+    first_written(ways.iter().map(|way| one_way(resource, way, sources, templates)), "there is no way to write it")
 }
 
 /// Returns the edits that set several labels at once.
@@ -52,14 +46,23 @@ pub fn label(
     writer: &TerraformWriter<'_>,
 ) -> Result<Vec<Edit>> {
     demand_source(resource, sources)?;
+    let places = writer.label_places(resource)?;
+    let written = places.iter().map(|place| {
+        labels::write(resource, place, labels, templates.document(sources, place.block.file, &resource.kind))
+    });
+    first_written(written, "there is no place for labels")
+}
+
+/// Returns the edits of the first way that can be written, or the first reason.
+fn first_written(ways: impl Iterator<Item = Result<Vec<Edit>>>, none: &str) -> Result<Vec<Edit>> {
     let mut declined = None;
-    for place in writer.label_places(resource)? {
-        match labels::write(resource, &place, labels, templates.document(sources, place.block.file, &resource.kind)) {
+    for way in ways {
+        match way {
             Ok(edits) => return Ok(edits),
             Err(why) => declined = declined.or(Some(why)),
         }
     }
-    Err(declined.unwrap_or_else(|| "there is no place for labels".into()))
+    Err(declined.unwrap_or_else(|| none.into()))
 }
 
 fn demand_source(resource: &Resource, sources: &SourceFiles) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::Span;
+use crate::targets::is_function;
 
 use super::target::TargetStep;
 
@@ -84,10 +85,6 @@ pub(super) fn demand_plain(map: &Node) -> Result<()> {
         NodeData::Map(_) => Ok(()),
         _ => Err("the value that needs the property is not a plain mapping"),
     }
-}
-
-fn is_function(key: &str) -> bool {
-    key.starts_with('!') || key.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("fn::")) || key == "Ref"
 }
 
 /// Returns the members from a node down to the value or the entry at a place.

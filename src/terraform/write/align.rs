@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::source::{line_end, line_start};
+
 /// Longer regions without a blank line are not aligned, because each change would visit the whole region.
 const LONGEST_REGION: usize = 16 << 10;
 
@@ -65,16 +67,6 @@ fn region(text: &str, at: &Range<usize>) -> Range<usize> {
         end = next;
     }
     start..end
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
-}
-
-/// Returns the end of the line, before its line break.
-fn line_end(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length)
 }
 
 fn one_region(text: &str, region: Range<usize>, changes: &[TextChange]) -> Vec<TextChange> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::languages::hcl::syntax::{Attribute, Body, Expression, HclKind};
-use crate::source::Span;
+use crate::source::{Span, line_start, line_stop};
 
 use super::super::rows::Literal;
 use super::align::TextChange;
@@ -219,13 +219,11 @@ pub(super) fn end_of_line(text: &str, at: usize) -> usize {
     if text.get(..at).is_some_and(|before| before.ends_with('\n')) {
         return at - if text.get(..at).is_some_and(|before| before.ends_with("\r\n")) { 2 } else { 1 };
     }
-    let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length);
-    if text.get(..end).is_some_and(|line| line.ends_with('\r')) { end - 1 } else { end }
+    line_stop(text, at)
 }
 
 fn indent_of(text: &str, at: usize) -> &str {
-    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
-    let line = text.get(start..).unwrap_or_default();
+    let line = text.get(line_start(text, at)..).unwrap_or_default();
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 

@@ -1,7 +1,7 @@
 //! Removes arguments, blocks, keys and elements with their lines.
 
 use crate::languages::hcl::syntax::{Expression, HclKind};
-use crate::source::Span;
+use crate::source::{Span, line_start};
 
 use super::align::TextChange;
 
@@ -11,7 +11,7 @@ const DEEPEST: usize = 64;
 /// Returns the change that removes whole lines, and a blank line that would be doubled.
 pub(super) fn without(text: &str, span: Span) -> TextChange {
     let range = span.range();
-    let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
+    let start = line_start(text, range.start);
     let end =
         text.get(range.end..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| range.end + length + 1);
     let alone = text.get(start..range.start).is_some_and(|before| before.trim().is_empty());

@@ -179,7 +179,9 @@ fn right(it: &Latent, next: &Fortnight, slack: f64) -> BTreeSet<&'static str> {
     let is_server = it.kind == Kind::Server;
     let room = if slack > 1.0 { 1.2 } else { 1.65 };
     let by_load = (next.running_max * room / HOLDS).ceil();
-    let needed = by_load.max(if it.is_production || it.is_kept { 2.0 } else { 1.0 });
+    let least = if it.is_production || it.is_kept { 2.0 } else { 1.0 };
+    let at_most_busy = |most: f64| (next.busy * it.copies / (most * slack)).ceil().max(least);
+    let needed = by_load.max(at_most_busy(0.7));
     let (idle, is_calm) = (1.0 - next.idle, next.waiting_max == 0.0);
     let cache = if slack > 1.0 { SMALLER_CACHE } else { SMALLER_CACHE / 1.7 };
     let is_fast = next.busy * SLOWER <= 0.75 * slack;
@@ -191,10 +193,9 @@ fn right(it: &Latent, next: &Fortnight, slack: f64) -> BTreeSet<&'static str> {
         ("never-ran", it.kind == Kind::Cron && !it.is_seen),
         ("oversized-by-measure", has_smaller && next.memory_gib <= SMALLER_GIB / 1.08 * slack.min(1.08) && is_fast),
         ("serving-oversized-kv", is_server && next.kv_peak <= cache && is_fast && is_calm),
-        (
-            "replicas-by-load",
-            is_server && needed < it.copies && next.busy * it.copies / needed <= 0.7 * slack && is_calm,
-        ),
+        ("replicas-by-load", is_server && needed < it.copies && is_calm),
+        ("underused-by-measure", is_server && at_most_busy(0.6) < it.copies && is_calm),
+        ("idle-hours-by-measure", next.idle > 0.5 / slack && it.kind != Kind::Cron && !it.is_stopped),
         (
             "scale-to-zero-by-measure",
             is_server && idle < 0.5 * slack && next.requests < 0.1 * slack && !it.is_production && !it.is_stopped,
@@ -285,7 +286,7 @@ fn measured(it: &Latent, seen: &Fortnight, gaps: f64) -> UsageRow {
     }
 }
 
-const RULES: [&str; 9] = [
+const RULES: [&str; 11] = [
     "idle-by-measure",
     "held-not-used",
     "reserved-for-nobody",
@@ -293,6 +294,8 @@ const RULES: [&str; 9] = [
     "oversized-by-measure",
     "serving-oversized-kv",
     "replicas-by-load",
+    "underused-by-measure",
+    "idle-hours-by-measure",
     "scale-to-zero-by-measure",
     "busy-but-ineffective",
 ];

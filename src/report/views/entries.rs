@@ -155,9 +155,9 @@ impl EntryChoice {
         if self.sort == Sort::Money {
             let total = |(first, others): &(&Decided, Vec<&Decided>)| {
                 let sum = std::iter::once(first).chain(others).map(|it| money(it)).sum::<Money>();
-                (first.finding.level == Level::Error, sum)
+                FindingWeight::new(report, first, sum)
             };
-            let mut weights: HashMap<ResourceId, (bool, Money)> = HashMap::new();
+            let mut weights: HashMap<ResourceId, FindingWeight> = HashMap::new();
             for entry in &entries {
                 if let Some(id) = entry.0.finding.resource {
                     let weight = weights.entry(id).or_default();
@@ -193,15 +193,15 @@ impl EntryChoice {
         match self.sort {
             Sort::Money => {
                 // Findings of one resource stay together, at the position of the most expensive one.
-                let mut weights: HashMap<ResourceId, (bool, Money)> = HashMap::new();
+                let mut weights: HashMap<ResourceId, FindingWeight> = HashMap::new();
                 for it in &findings {
                     if let Some(id) = it.finding.resource {
                         let weight = weights.entry(id).or_default();
-                        *weight = (*weight).max((it.finding.level == Level::Error, money(it)));
+                        *weight = (*weight).max(FindingWeight::new(report, it, money(it)));
                     }
                 }
                 let weight = |it: &Decided| {
-                    let own = (it.finding.level == Level::Error, money(it));
+                    let own = FindingWeight::new(report, it, money(it));
                     it.finding.resource.and_then(|id| weights.get(&id)).copied().unwrap_or(own)
                 };
                 findings.sort_by_cached_key(|it| {
@@ -262,6 +262,22 @@ impl GroupBy {
 
 fn nowhere() -> String {
     "elsewhere".to_owned()
+}
+
+/// The importance of a finding: failing, then its saving, then the cost of its resource.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct FindingWeight {
+    is_error: bool,
+    saving: Money,
+    cost: Money,
+}
+
+impl FindingWeight {
+    fn new(report: &Report, decided: &Decided, saving: Money) -> FindingWeight {
+        let item = decided.finding.resource.and_then(|id| report.bill.items.get(id.0));
+        let cost = item.and_then(|item| item.monthly.or(item.amount)).map_or(Money::ZERO, |cost| cost.expected);
+        FindingWeight { is_error: decided.finding.level == Level::Error, saving, cost }
+    }
 }
 
 fn money(decided: &Decided) -> Money {

@@ -212,11 +212,12 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
             }
             count => Stand::of(name, count),
         },
+        "removable" => Stand::of(name, &resource.count),
         "measured_smaller" => first_stand(name, resource, &[Key::MeasuredMemory, Key::MeasuredBusy]),
         "copies_needed" => first_stand(
             name,
             resource,
-            &[Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize],
+            &[Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize, Key::MeasuredBusy],
         ),
         "parallelism" => first_stand(name, resource, &PARALLEL),
         "gpus_used" => first_stand(name, resource, &USED),

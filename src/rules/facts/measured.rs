@@ -3,10 +3,11 @@
 
 use std::sync::LazyLock;
 
+use super::derived::copies;
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
 use crate::fit::{Smaller, smaller, smaller_server};
-use crate::inventory::{Fact, FactOrigin, Key, LinkKind, Resource};
+use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Resource};
 use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
 
@@ -28,8 +29,22 @@ pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn all() -> [&'static Records; 1] {
-    [&SMALLER]
+pub(super) static REMOVABLE: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "removable",
+        kinds::REMOVABLE,
+        Some("number"),
+        rows! {
+            number: CelType::Double, "Number of them while the measurement ran." => |asking, id| units(asking, id, |it| CelValue::Double(it.number));
+            keep: CelType::Double, "Number that would be busy for at most 60% of the time, but at least two in production, with a \
+             PodDisruptionBudget or over several zones. Not set if the utilization was not measured." => |asking, id| units(asking, id, |it| it.keep.map_or(CelValue::Absent, CelValue::Double));
+            named: CelType::Text, "For messages: replicas, machines or accelerators." => |asking, id| units(asking, id, |it| CelValue::text(it.name));
+        },
+    )
+});
+
+pub(super) fn all() -> [&'static Records; 2] {
+    [&SMALLER, &REMOVABLE]
 }
 
 /// The measurement that selects a smaller machine.
@@ -116,11 +131,61 @@ pub(super) fn surely_busy(resource: &Resource) -> CelValue {
     most.map_or(CelValue::Absent, CelValue::Double)
 }
 
+/// Parts of a resource that can be removed one by one if they are hardly busy.
+struct RemovableUnits {
+    number: f64,
+    keep: Option<f64>,
+    name: &'static str,
+}
+
+pub(super) fn removable(asking: &FactContext<'_>, id: u32) -> CelValue {
+    asking.of(id, |resource| match &resource.count {
+        Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        _ => removable_units(resource).map_or(CelValue::Absent, |_| REMOVABLE.value(id)),
+    })
+}
+
+fn units(asking: &FactContext<'_>, id: u32, read: fn(&RemovableUnits) -> CelValue) -> CelValue {
+    asking.of(id, |resource| removable_units(resource).as_ref().map_or(CelValue::Absent, read))
+}
+
+/// Returns the replicas or machines of a resource. For a single one, returns its accelerators, unless one program
+/// computes on all of them. The number of a resource that scales must be measured.
+fn removable_units(resource: &Resource) -> Option<RemovableUnits> {
+    let range = resource.count.value()?;
+    let group = resource.number(Key::GroupSize).filter(|size| *size >= 1.0).unwrap_or(1.0);
+    let fixed = (range.floor == range.ceiling).then_some(range.floor);
+    let number = resource.number(Key::MeasuredReplicas).filter(|mean| *mean > 0.0).or(fixed)? / group;
+    if number > 1.0 {
+        let name = if resource.role == BillingRole::Rented { "machines" } else { "replicas" };
+        return Some(RemovableUnits { number, keep: keep(resource, number, least(resource)), name });
+    }
+    let spans = |key: &Key| resource.number(*key).is_some_and(|number| number > 1.0);
+    let is_one_program = SPANNING.iter().any(spans) || group > 1.0;
+    let number = resource.number(Key::AcceleratorCount).filter(|number| *number > 1.0 && !is_one_program)?;
+    Some(RemovableUnits { number, keep: keep(resource, number, 1.0), name: "accelerators" })
+}
+
+/// Returns the number that carries the measured load at the target utilization.
+fn keep(resource: &Resource, number: f64, least: f64) -> Option<f64> {
+    Some((number * resource.number(Key::MeasuredBusy)? / TARGET_BUSY).ceil().max(least))
+}
+
+/// Mean utilization of a fleet with enough reserve for usual peaks.
+const TARGET_BUSY: f64 = 0.6;
+
+/// The facts of a program that computes on several accelerators at a time.
+const SPANNING: [Key; 4] = [Key::Processes, Key::TensorParallel, Key::PipelineParallel, Key::DataParallel];
+
+/// Mean utilization above which a server has too little reserve.
+const MOST_BUSY: f64 = 0.7;
+
 /// Factor for reserve capacity above the measured peak.
 const HEADROOM: f64 = 1.5;
 
 /// Returns the copies that the measured peak needs, plus half as many again. Both the requests that one copy answers at
-/// a time and its cache are checked, and the larger number counts. The result is two if one copy alone would be a risk.
+/// a time and its cache are checked, and the larger number counts. These copies would be busy for at most 70% of the
+/// time. The result is two if one copy alone would be a risk.
 pub(super) fn copies_needed(resource: &Resource) -> CelValue {
     let mut numbers = [None; 4];
     let keys = [Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize];
@@ -134,8 +199,10 @@ pub(super) fn copies_needed(resource: &Resource) -> CelValue {
     let together = resource.number(Key::GroupSize).filter(|it| *it >= 1.0).unwrap_or(1.0);
     let by_batch = running.zip(batch).filter(|(_, batch)| *batch > 0.0).map(|(running, batch)| running / batch);
     let by_cache = replicas.zip(cache).map(|(replicas, cache)| replicas / together * cache);
-    let most = by_batch.into_iter().chain(by_cache).reduce(f64::max);
-    most.map_or(CelValue::Absent, |most| CelValue::Double((most * HEADROOM).ceil().max(least(resource))))
+    let Some(most) = by_batch.into_iter().chain(by_cache).reduce(f64::max) else { return CelValue::Absent };
+    let busy = resource.number(Key::MeasuredBusy).zip(copies(resource).as_number());
+    let by_busy = busy.map_or(0.0, |(busy, copies)| busy * copies / MOST_BUSY);
+    CelValue::Double((most * HEADROOM).max(by_busy).ceil().max(least(resource)))
 }
 
 /// Returns the minimum number of copies: one is not enough if the resource is marked as always available.
@@ -153,7 +220,7 @@ fn least(resource: &Resource) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inventory::{BillingRole, FactValue, ReadBy};
+    use crate::inventory::{FactValue, ReadBy};
     use crate::source::{MemoryTree, SourceFiles, Span};
 
     fn measured(facts: &[(Key, FactValue)]) -> Resource {

@@ -171,6 +171,7 @@ mod kinds {
     pub(super) const RUN: usize = 22;
     pub(super) const POD: usize = 23;
     pub(super) const CHANGED: usize = 24;
+    pub(super) const REMOVABLE: usize = 25;
 }
 
 /// Returns the records of a kind.

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::fit::{FIT, fit};
 use super::hosted::{self, HOSTED};
 use super::market::MARKET;
-use super::measured::{self, SMALLER};
+use super::measured::{self, REMOVABLE, SMALLER};
 use super::money::BILL;
 use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
@@ -99,6 +99,8 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          overestimate and the measured workload is certain." => |asking, id| asking.of(id, measured::surely_busy);
         copies_needed: CelType::Double, "Copies that the measured peak of requests would need, plus half as many again: by the requests that \
          one copy answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
+        removable: REMOVABLE.holds(), "Replicas or machines that can be removed one by one. For a single one, its accelerators, unless one \
+         program computes on all of them. Not set if it scales and the number was not measured." => measured::removable;
         measured_smaller: SMALLER.holds(), "Cheapest machine with as many smaller accelerators that fits the measured memory and would be \
          at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
         served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \

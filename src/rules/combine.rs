@@ -47,6 +47,16 @@ fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
         && finding.saves.is_some() == first.saves.is_some()
 }
 
+/// Follows the moves to a finding that stays. Rules that yield to each other in a circle end the search.
+fn reported(moves: &BTreeMap<usize, usize>, from: usize) -> usize {
+    let mut place = from;
+    for _ in 0..moves.len() {
+        let Some(next) = moves.get(&place) else { break };
+        place = *next;
+    }
+    place
+}
+
 /// If several rules offer alternatives to the same setting, only the rule with the highest rank reports a finding. The
 /// findings of the others become notes.
 ///
@@ -67,20 +77,20 @@ pub(super) fn combine(pages: &[&RuleFile], forced: &BTreeSet<String>, findings: 
             speaking.insert((id, finding.rule.as_str()), place);
         }
     }
-    let mut moves: Vec<(usize, usize)> = Vec::new();
+    let mut moves: BTreeMap<usize, usize> = BTreeMap::new();
     for (place, finding) in findings.iter().enumerate() {
         let (Some(id), Some(others)) = (finding.resource, yields.get(finding.rule.as_str())) else { continue };
         let first = others.iter().find_map(|other| speaking.get(&(id, other.as_str())));
         moves.extend(first.map(|first| (place, *first)));
     }
-    for (from, to) in &moves {
+    for from in moves.keys() {
         let Some(finding) = findings.get(*from) else { continue };
         let note = (finding.span, format!("also {}: {}", finding.rule, finding.message));
-        if let Some(first) = findings.get_mut(*to) {
+        if let Some(first) = findings.get_mut(reported(&moves, *from)) {
             first.related.push(note);
         }
     }
-    let mut gone = moves.into_iter().map(|(from, _)| from).peekable();
+    let mut gone = moves.into_keys().peekable();
     let mut place = 0;
     findings.retain(|_| {
         let stays = gone.peek() != Some(&place);

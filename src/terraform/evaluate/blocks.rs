@@ -219,7 +219,7 @@ impl RootEvaluator<'_> {
                 _ if block.keyword == "required_providers" => spelled(&attribute.expression),
                 _ => self.evaluate(&attribute.expression, scope),
             };
-            let beginning = value.cause().and_then(|_| self.beginning(&attribute.expression, scope));
+            let beginning = value.cause().and_then(|_| self.beginning(&attribute.expression, scope, place));
             let attribute = EvaluatedAttribute { value, span: attribute.span(), expression, literal, beginning };
             block.attributes.insert(name.to_owned(), attribute);
         }
@@ -240,12 +240,13 @@ impl RootEvaluator<'_> {
     }
 
     /// Returns the known start of a string whose rest is unknown.
-    fn beginning(&self, expression: &Expression, scope: Scope<'_>) -> Option<Arc<str>> {
+    fn beginning(&self, expression: &Expression, scope: Scope<'_>, place: Place) -> Option<Arc<str>> {
         let HclKind::Template(parts) = &expression.kind else { return None };
         let mut known = String::new();
         for part in parts {
             match part {
                 TemplatePart::Literal(text) => known.push_str(text),
+                TemplatePart::Interpolation(part) if place == Place::Later && !is_known_before(part) => break,
                 TemplatePart::Interpolation(part) => match self.evaluate(part, scope) {
                     value if value.sensitive => break,
                     value => match value.as_text() {

@@ -415,6 +415,12 @@ keys! {
     MeasuredReplicas "measured_replicas" Number;
     /// Measured share of the machines' accelerator hours in which no pod held the accelerator.
     MeasuredUnallocated "measured_unallocated" Number;
+    /// Measured number of runs that ended in the window.
+    MeasuredRuns "measured_runs" Number;
+    /// Measured share of the accelerator hours that ended in failed runs.
+    MeasuredFailed "measured_failed" Number;
+    /// Measured mean hours from the submission of a run to its start.
+    MeasuredWait "measured_wait_hours" Number;
     /// Measured: whether it ran in the window. False only if the metric covered its place.
     MeasuredSeen "measured_seen" Flag;
     /// Measurement window and the share of its hours that is covered, as text.

@@ -19,7 +19,7 @@ const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
 /// Every fact that usage metrics can set.
-const ALL: [Key; 18] = [
+const ALL: [Key; 21] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
     Key::MeasuredIdle,
@@ -36,6 +36,9 @@ const ALL: [Key; 18] = [
     Key::MeasuredPreemptions,
     Key::MeasuredReplicas,
     Key::MeasuredUnallocated,
+    Key::MeasuredRuns,
+    Key::MeasuredFailed,
+    Key::MeasuredWait,
     Key::MeasuredWindow,
     Key::MeasuredSource,
 ];
@@ -134,6 +137,9 @@ impl Judge<'_> {
             (Key::MeasuredPreemptions, row.preemptions),
             (Key::MeasuredReplicas, row.replicas),
             (Key::MeasuredUnallocated, row.unallocated),
+            (Key::MeasuredRuns, row.runs),
+            (Key::MeasuredFailed, failed_share(row)),
+            (Key::MeasuredWait, row.wait_hours),
         ];
         for (key, value) in others {
             resource.set(key, value.map_or(Fact::Absent, known));
@@ -250,6 +256,12 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
         .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
 
+/// Returns the share of the hours that ended in failed runs.
+fn failed_share(row: &UsageRow) -> Option<f64> {
+    let (failed, all) = row.failed_gpu_hours.zip(row.gpu_hours).filter(|(_, all)| *all > 0.0)?;
+    Some((failed / all).min(1.0))
+}
+
 /// Returns the program, if it allocates all memory at its start.
 fn preallocates(resource: &Resource) -> Option<String> {
     let program = resource.text(Key::Program)?;
@@ -315,6 +327,9 @@ fn together(rows: &[&MeasuredRow]) -> Option<Together> {
             running_max: sum(all.running_max, other.running_max),
             preemptions: sum(all.preemptions, other.preemptions),
             unallocated: mean(all.unallocated, other.unallocated),
+            runs: sum(all.runs, other.runs),
+            failed_gpu_hours: sum(all.failed_gpu_hours, other.failed_gpu_hours),
+            wait_hours: mean(all.wait_hours, other.wait_hours),
             source: match all.source.split('+').any(|it| it == other.source) {
                 true => all.source,
                 false => format!("{}+{}", all.source, other.source),

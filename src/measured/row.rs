@@ -120,6 +120,9 @@ columns! {
         replicas 1e9, "The mean number of pods or machines over time.";
         unallocated 1.0, "For machines: share of accelerator hours without a pod.";
         shared 1.0, "1 if several workloads share each accelerator.";
+        runs 1e12, "Runs of a job that ended in the window.";
+        failed_gpu_hours 1e12, "Accelerator hours of the runs that failed.";
+        wait_hours 1e9, "Mean hours from the submission of a run to its start.";
     }
 }
 
@@ -222,10 +225,16 @@ fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     }
 }
 
+/// The last columns are about runs. They are absent if no row has one, so that earlier versions can read the file.
+const COLUMNS_OF_RUNS: usize = 3;
+
 /// Writes rows as a file, sorted: the same rows give the same bytes.
 pub fn write(rows: &[UsageRow]) -> String {
-    let names: Vec<&str> = UsageRow::COLUMNS.iter().map(|(name, _)| *name).collect();
-    let mut lines: Vec<String> = rows.iter().map(|row| row.cells().join(",")).collect();
+    let has_runs = rows.iter().any(|row| row.runs.is_some());
+    let count = UsageRow::COLUMNS.len() - if has_runs { 0 } else { COLUMNS_OF_RUNS };
+    let names: Vec<&str> = UsageRow::COLUMNS.iter().take(count).map(|(name, _)| *name).collect();
+    let cells = |row: &UsageRow| row.cells().into_iter().take(count).collect::<Vec<_>>().join(",");
+    let mut lines: Vec<String> = rows.iter().map(cells).collect();
     lines.sort();
     lines.dedup();
     let mut text = format!("{HEADER}\n{}\n", names.join(","));

@@ -80,7 +80,7 @@ pub fn import(
 fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) -> Result<&'static str, String> {
     let unknown = || {
         "gpulint does not recognize the format (known: Prometheus API, promtool, CloudWatch, Google Cloud Monitoring, Azure \
-         Monitor, gpuaudit, OpenCost, sacct --json)"
+         Monitor, gpuaudit, OpenCost, sacct --json, kubectl get jobs -o json)"
             .to_owned()
     };
     let value: Value = serde_json::from_slice(text).map_err(|_| unknown())?;

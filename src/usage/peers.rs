@@ -1,10 +1,11 @@
-//! Reads saved output of gpuaudit, OpenCost and Slurm accounting, which contains less than usage metrics.
+//! Reads saved output of gpuaudit, OpenCost, Slurm accounting and kubectl, which contains less than usage metrics.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::points::{MetricTarget, Points, day, moment, number, text};
+use super::points::{FinishedRun, MetricTarget, Points, day, moment, number, text};
+use super::table;
 use crate::source::Date;
 
 /// Reads a file of another tool and returns its kind. Returns `None` for any other file.
@@ -14,6 +15,9 @@ pub(super) fn read(value: &Value, points: &mut Points) -> Option<Result<&'static
     }
     if let Some(all) = value.get("data").and_then(Value::as_array).filter(|_| value.get("code").is_some()) {
         return Some(opencost(all, points).map(|()| "allocations of OpenCost"));
+    }
+    if let Some(all) = value.get("items").and_then(Value::as_array).filter(|_| text(value, "/kind").ends_with("List")) {
+        return Some(kubernetes_jobs(all, points).map(|()| "jobs of Kubernetes (kubectl get jobs -o json)"));
     }
     let jobs = value.get("jobs").and_then(Value::as_array)?;
     let is_slurm = jobs.first().is_none_or(|it| it.get("tres").is_some());
@@ -151,10 +155,79 @@ fn slurm(jobs: &[Value], points: &mut Points) -> Result<(), String> {
             ..MetricTarget::default()
         };
         let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
-        points.hold(&named, "slurm:allocated", (from, to), count * elapsed / 3_600.0);
+        let hours = count * elapsed / 3_600.0;
+        points.hold(&named, "slurm:allocated", (from, to), hours);
         points.accelerators(&named, count);
+        let state = job.pointer("/state/current");
+        let states: Vec<&str> = match state {
+            Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+            other => other.and_then(Value::as_str).into_iter().collect(),
+        };
+        if states.iter().any(|it| SLURM_UNFINISHED.contains(it)) {
+            continue;
+        }
+        let has_failed = states.iter().any(|it| SLURM_FAILED.contains(it));
+        // A run that waits for another one is not yet eligible.
+        let asked = time("eligible").or_else(|| time("submission"));
+        points.run(&named, FinishedRun { hours, has_failed, waited: asked.map(|asked| (start - asked) / 3_600.0) });
     }
     Ok(())
+}
+
+/// The states of runs that have not ended.
+const SLURM_UNFINISHED: [&str; 5] = ["PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "REQUEUED"];
+
+/// The states of runs whose work was lost. A user can cancel a run on purpose, so that state is not among them.
+const SLURM_FAILED: [&str; 6] = ["FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"];
+
+fn kubernetes_jobs(all: &[Value], points: &mut Points) -> Result<(), String> {
+    let is_job = |it: &&Value| text(it, "/kind") == "Job" && text(it, "/apiVersion").starts_with("batch/");
+    let jobs: Vec<&Value> = all.iter().filter(is_job).collect();
+    if jobs.is_empty() {
+        return Err("the list contains no Jobs: save the output of `kubectl get jobs -A -o json`".to_owned());
+    }
+    for job in jobs {
+        kubernetes_job(job, points);
+    }
+    Ok(())
+}
+
+/// Reads a Job that has ended. The hours before a failure count for each of its pods.
+fn kubernetes_job(job: &Value, points: &mut Points) {
+    let count = requested(job);
+    let time = |path: &str| job.pointer(path).and_then(moment);
+    let conditions = job.pointer("/status/conditions").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let failure = conditions.iter().find(|it| text(it, "/type") == "Failed" && text(it, "/status") == "True");
+    let failed_at = failure.and_then(|it| it.get("lastTransitionTime")).and_then(moment);
+    let (Some(start), Some(end)) = (time("/status/startTime"), time("/status/completionTime").or(failed_at)) else {
+        return;
+    };
+    let Some((from, last)) = day(start).zip(day((end - 1.0).max(start))).filter(|_| count > 0.0 && end > start) else {
+        return;
+    };
+    let owner = job.pointer("/metadata/ownerReferences/0");
+    let owned = owner.map(|it| (text(it, "/kind"), text(it, "/name"))).filter(|(kind, _)| *kind == "CronJob");
+    let (kind, name) = owned.unwrap_or(("Job", text(job, "/metadata/name")));
+    let named = MetricTarget {
+        namespace: text(job, "/metadata/namespace").to_owned(),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        ..MetricTarget::default()
+    };
+    let pods = job.pointer("/spec/parallelism").and_then(number).unwrap_or(1.0);
+    let hours = count * pods * (end - start) / 3_600.0;
+    let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
+    points.hold(&named, "kubernetes:jobs", (from, to), hours);
+    points.accelerators(&named, count);
+    let waited = time("/metadata/creationTimestamp").map(|asked| (start - asked) / 3_600.0);
+    points.run(&named, FinishedRun { hours, has_failed: failure.is_some(), waited });
+}
+
+/// Returns the accelerators that one pod of a Job requests.
+fn requested(job: &Value) -> f64 {
+    let containers = job.pointer("/spec/template/spec/containers").and_then(Value::as_array);
+    let limits = containers.into_iter().flatten().filter_map(|it| it.pointer("/resources/limits")?.as_object());
+    limits.flatten().filter(|(name, _)| table::is_accelerator(name)).filter_map(|(_, count)| number(count)).sum()
 }
 
 fn is_gpu(name: &str) -> bool {

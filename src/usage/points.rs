@@ -32,6 +32,26 @@ struct Sum {
     memory_gib: Option<f64>,
     idle: [f64; 2],
     devices: BTreeMap<String, BTreeSet<String>>,
+    runs: Option<RunSums>,
+}
+
+/// The sums over the runs of a job.
+#[derive(Debug, Default)]
+struct RunSums {
+    count: f64,
+    failed_hours: f64,
+    /// The hours that runs waited, and the number of these runs.
+    waited: (f64, f64),
+}
+
+/// One run of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FinishedRun {
+    /// The hours of all its accelerators.
+    pub(super) hours: f64,
+    pub(super) has_failed: bool,
+    /// The hours from its submission to its start.
+    pub(super) waited: Option<f64>,
 }
 
 /// The sums for one kind of answer.
@@ -120,6 +140,18 @@ impl Points {
         sum.devices.entry(holder.to_owned()).or_default().insert(device.to_owned());
     }
 
+    /// Adds a run whose hours `hold` already added.
+    pub(super) fn run(&mut self, named: &MetricTarget, run: FinishedRun) {
+        let runs = self.sums.entry(named.clone()).or_default().runs.get_or_insert_default();
+        runs.count += 1.0;
+        if run.has_failed {
+            runs.failed_hours += run.hours;
+        }
+        if let Some(hours) = run.waited.filter(|it| it.is_finite() && *it >= 0.0) {
+            runs.waited = (runs.waited.0 + hours, runs.waited.1 + 1.0);
+        }
+    }
+
     pub(super) fn memory(&mut self, named: &MetricTarget, gib: f64) {
         let sum = self.sums.entry(named.clone()).or_default();
         sum.memory_gib = Some(sum.memory_gib.unwrap_or_default().max(gib));
@@ -133,6 +165,7 @@ impl Points {
         let row = |(named, sum): (MetricTarget, Sum)| {
             let (from, to) = sum.window.or(all)?;
             let known = catalog.accelerator(&named.accelerator).map(|it| it.name.to_owned());
+            let runs = sum.runs.as_ref();
             let most = sum.devices.values().map(BTreeSet::len).max().map(|it| it as f64);
             Some(UsageRow {
                 accelerator: known.unwrap_or_else(|| named.accelerator.clone()),
@@ -152,6 +185,9 @@ impl Points {
                 busy_max: sum.busy_max,
                 idle: (sum.idle[1] > 0.0).then(|| sum.idle[0] / sum.idle[1]),
                 memory_peak_gib: sum.memory_gib,
+                runs: runs.map(|it| it.count),
+                failed_gpu_hours: runs.map(|it| it.failed_hours),
+                wait_hours: runs.filter(|it| it.waited.1 > 0.0).map(|it| it.waited.0 / it.waited.1),
                 ..UsageRow::default()
             })
         };

@@ -112,6 +112,12 @@ pub(super) const EXPORTER_PODS: &[&str] = &[
 pub(super) const RESOURCES: &str = "nvidia_com_gpu.*|nvidia_com_mig_.*|amd_com_gpu.*|habana_ai_gaudi|gpu_intel_com_.*|\
      google_com_tpu|aws_amazon_com_neuron.*";
 
+/// Returns true if a name of a resource in a manifest, such as `nvidia.com/gpu`, is an accelerator.
+pub(super) fn is_accelerator(name: &str) -> bool {
+    let name = name.replace(|it: char| !it.is_ascii_alphanumeric(), "_");
+    RESOURCES.split('|').any(|known| known.strip_suffix(".*").map_or(known == name, |start| name.starts_with(start)))
+}
+
 /// The request for the metrics of kube-state-metrics.
 pub(super) const OBSERVER: &str = "kube";
 

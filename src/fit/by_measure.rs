@@ -46,6 +46,21 @@ pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: 
     (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown })
 }
 
+/// Returns the cheapest machine with the same accelerator that has as many as the pods of a pool request together.
+/// Returns `None` if it is not cheaper.
+pub fn smaller_for_requests(
+    pool: &Resource,
+    item: &BillItem,
+    catalog: &Catalog,
+    market: &Market<'_>,
+) -> Option<Smaller> {
+    let name = pool.text(Key::Accelerator)?;
+    let devices = pool.number(Key::AskedAccelerators)?.ceil();
+    let find = |place: &MarketPlace<'_>| market.cheapest_with(devices, place, &|it, _| it.name == name);
+    let choice = assess::where_it_is(pool, catalog, &assess::place(pool, catalog), &find)?;
+    (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown: 1.0 })
+}
+
 /// The required cache of a server as a multiple of the measured maximum.
 pub const CACHE_MARGIN: f64 = 1.5;
 

@@ -36,7 +36,9 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, Task};
 
 pub use assess::{assess, assess_all, options};
-pub use by_measure::{BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_server};
+pub use by_measure::{
+    BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_for_requests, smaller_server,
+};
 pub use choose::{Market, MarketPlace};
 pub use config_beside::with_configs_beside;
 pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FitDemand};

@@ -191,6 +191,8 @@ keys! {
     Memory "memory_gib" Number;
     /// Accelerators of the machine on which a pod runs.
     NodeAccelerators "node_accelerators" Number;
+    /// Most accelerators that the pods of the files request from a pool at once.
+    AskedAccelerators "asked_accelerators" Number;
     /// Virtual CPUs of the machine on which a pod runs.
     NodeCpus "node_cpus" Number;
     /// Memory of the machine on which a pod runs, in GiB.
@@ -250,6 +252,8 @@ keys! {
     // Purpose
     /// Purpose: training, batch, inference, interactive, ci, graphics, test or infra.
     Purpose "purpose" Text;
+    /// True if only a fast network between machines suggests its purpose.
+    PurposeOfNetwork "purpose_of_network" Flag;
     /// True if its labels or names mark it as production.
     Production "production" Flag;
     /// True if a label marks it as work with a deadline.
@@ -288,12 +292,18 @@ keys! {
     Queue "queue" Text;
     /// True if a queue for such work is defined in the same directory.
     QueueHere "queue_here" Flag;
+    /// What starts its pods only together: a queue, a scheduler or a pod group.
+    Gang "gang" Text;
     /// Priority class of its pods.
     Priority "priority" Text;
     /// True if priority classes are defined in the same directory.
     PriorityHere "priority_here" Flag;
     /// True if its processes can share more memory than a container has by default.
     SharedMemory "shared_memory" Flag;
+    /// Seconds after its start at which a probe restarts a container that does not answer yet.
+    StartupSeconds "startup_seconds" Number;
+    /// Volume of its model cache, if the volume is deleted with the pod: emptyDir.
+    ModelCache "model_cache" Text;
     /// Seconds after its end at which it is removed.
     Ttl "ttl_seconds" Number;
     /// True if an autoscaler sets its number by demand.

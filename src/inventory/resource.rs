@@ -400,6 +400,8 @@ pub struct CostLabels {
     pub span: Option<Span>,
     /// Whether the type accepts labels that appear on the bill.
     pub taggable: bool,
+    /// Keys of the labels of other resources in the same deployment.
+    pub keys_beside: Arc<[Arc<str>]>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

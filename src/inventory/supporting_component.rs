@@ -24,6 +24,10 @@ pub enum SupportingComponent {
     Culling,
     /// A cluster autoscaler that is configured to remove no machine.
     NoScaleDown,
+    /// The chart of Karpenter on AWS.
+    Karpenter,
+    /// The queue from which Karpenter learns that AWS takes back spot machines.
+    InterruptionQueue,
 }
 
 /// Patterns for each component in documents and Terraform. The names are those of the charts and images of exporters
@@ -53,6 +57,12 @@ const WORDS: &[(SupportingComponent, &str)] = &[
     (
         SupportingComponent::NoScaleDown,
         r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#,
+    ),
+    (SupportingComponent::Karpenter, r"(?-u:public\.ecr\.aws/karpenter\b|charts\.karpenter\.sh\b)"),
+    // Matches a chart value, an argument of `helm --set`, or a setting of a release, unless its value is empty.
+    (
+        SupportingComponent::InterruptionQueue,
+        r#"(?i-u:interruption[-_]?queue(?:[-_]?name)?["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?[^\s"'])"#,
     ),
 ];
 
@@ -90,7 +100,7 @@ const PARTS: [(&str, &str); 11] = [
 ];
 
 /// Parts of words that occur in only one spelling.
-const EXACT: [&str; 11] = [
+const EXACT: [&str; 17] = [
     "ResourceQuota",
     "ClusterQueue",
     "LocalQueue",
@@ -102,6 +112,12 @@ const EXACT: [&str; 11] = [
     "ENABLE_CULLING",
     "enableCulling",
     "scale-down-enabled",
+    "ecr.aws/karpenter",
+    "charts.karpenter.sh",
+    "nterruptionQueue",
+    "nterruption-queue",
+    "nterruption_queue",
+    "NTERRUPTION_QUEUE",
 ];
 
 /// Byte sequences for a fast search. Every file with a component contains at least one of them.
@@ -155,12 +171,22 @@ mod tests {
                      azurerm_consumption_budget oci_budget_budget";
         let kinds =
             ["ResourceQuota", "ClusterQueue", "LocalQueue", "PriorityClass"].map(|kind| format!("kind: {kind}"));
-        let switches = ["ENABLE_CULLING=true", "enableCulling: true", "scale-down-enabled=false"].map(str::to_owned);
+        let switches = [
+            "ENABLE_CULLING=true",
+            "enableCulling: true",
+            "scale-down-enabled=false",
+            "oci://public.ecr.aws/karpenter/karpenter",
+            "interruptionQueue: spot",
+            "settings.interruptionQueueName=spot",
+            "INTERRUPTION_QUEUE=spot",
+        ]
+        .map(str::to_owned);
         for text in words.split_whitespace().map(str::to_owned).chain(kinds).chain(switches) {
             let text = format!("x {text} y");
             assert!(PATTERNS.iter().any(|(_, pattern)| pattern.is_match(text.as_bytes())), "{text} is no sign");
             assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");
         }
+        assert!(signs(b"  interruptionQueue: \"\"\n").is_empty());
         assert!(!may_have_sign(b"kind: Deployment\nname: gpu\n"));
         assert_eq!(in_any_case("a-b"), ["A-B", "A-b", "a-B", "a-b"]);
     }

@@ -23,6 +23,7 @@ mod instances;
 mod machines;
 mod pools;
 mod purposes;
+mod requests;
 mod shared_limits;
 mod surroundings;
 mod traffic;
@@ -86,6 +87,7 @@ pub fn complete(
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
     commitments::subtract_commitments(inventory);
     instances::count_instances(inventory);
+    requests::sum_requests(inventory);
     left_out.unknown_machines.retain(|it| !is_copy(it.span));
     surroundings::find_surroundings(inventory, sources, paths, plain);
     left_out

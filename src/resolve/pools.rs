@@ -24,6 +24,7 @@ const INHERITED: &[Key] = &[
     Key::Purchase,
     Key::OnDemandBase,
     Key::SpotShare,
+    Key::Placement,
 ];
 
 /// Returns the vendor of a resource's accelerators, if it is known.

@@ -30,7 +30,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
         .resources
         .iter()
         .enumerate()
-        .filter(|(_, it)| is_pool(it) && it.fact(Key::Purpose).is_absent())
+        .filter(|(_, it)| is_pool(it) && has_no_own_purpose(it))
         .filter_map(|(at, it)| match of_pool.get(it.address.as_str()) {
             Some(agreement) => Some((at, agreement.purpose()?, "the pods on it have this purpose")),
             // A resource that sets the model it serves does not host other pods.
@@ -48,7 +48,12 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
         let it = &mut inventory.resources[at];
         let span = it.span;
         it.set(Key::Purpose, Fact::known(purpose.into(), span, FactOrigin::Inferred(why.into())));
+        it.set(Key::PurposeOfNetwork, Fact::Absent);
     }
+}
+
+fn has_no_own_purpose(resource: &Resource) -> bool {
+    resource.fact(Key::Purpose).is_absent() || resource.flag(Key::PurposeOfNetwork) == Some(true)
 }
 
 /// The common purpose of several pods, if all of them agree.

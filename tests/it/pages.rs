@@ -137,6 +137,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("missing-budget", "undetermined in kubernetes", "it is about a sum, of whatever text"),
     ("missing-budget", "clean in kubernetes", "it is about a sum, of whatever text"),
     ("no-scale-down", "undetermined in terraform", "an autoscaler is told so, or is not"),
+    ("spot-no-interruption-queue", "two clouds", "the queue is one of AWS"),
     ("spot-no-retry", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
     ("spot-without-checkpoint", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
 ];

@@ -12,10 +12,12 @@ use super::pod::{Pod, PodContainer};
 use super::queues;
 use super::request;
 use super::request::PodRequest;
+use super::start;
 use super::storage;
+use super::together;
 use super::waits;
 use super::workload::{FoundResource, PodGroup};
-use crate::kubernetes::objects::index::ObjectIndex;
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::objects::owners;
@@ -121,8 +123,13 @@ fn resource(
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
-    fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
-    set_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
+    start::facts(&group.pod, &mut facts);
+    together::facts(&group.pod, &resource.labels, &mut facts);
+    let room = keeps_room(&group.pod, object, index);
+    if room.is_none() {
+        fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
+    }
+    set_purpose(&evidence(object, &resource.labels, &group.pod, &awake, room), &mut facts);
     if !facts.contains_key(&Key::Kept) {
         fill(&mut facts, Key::OnlyLooks, looks(&group.pod));
     }
@@ -276,11 +283,37 @@ fn only_looks(part: &PodContainer) -> bool {
     texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
 }
 
-/// Returns whether the container only reserves space with the pause image, for pods that may preempt it.
-fn keeps_room(part: &PodContainer) -> bool {
-    let image = part.node.get("image").and_then(Node::text);
-    let name = image.and_then(|image| image.rsplit('/').next());
-    request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
+/// Returns the place that shows that a pod only reserves space for others: its image, or a priority below that of
+/// all other pods, so that others preempt it.
+fn keeps_room(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex<'_>) -> Option<Span> {
+    let pauses = |part: &&PodContainer| {
+        let image = part.node.get("image").and_then(Node::text);
+        let name = image.and_then(|image| image.rsplit('/').next());
+        request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
+    };
+    let pause = pod.containers.iter().find(pauses).map(|part| part.node.span);
+    pause.or_else(|| low_priority(pod, object, index))
+}
+
+/// Returns the place of a negative priority. If the class is not in the files, its name counts for a pod that sleeps.
+fn low_priority(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex<'_>) -> Option<Span> {
+    const NAMES: [&str; 5] = ["overprovision", "over-provision", "headroom", "placeholder", "balloon"];
+    let is_low = |node: &&Node| node.number().is_some_and(|value| value < 0.0);
+    if let Some(priority) = pod.spec.get("priority").filter(is_low) {
+        return Some(priority.span);
+    }
+    let class = pod.spec.get("priorityClassName")?;
+    let name = class.text()?;
+    let found = index.find("scheduling.k8s.io/PriorityClass", name, NamePlace::of(class.span));
+    let is_placeholder = match found {
+        Some(found) => found.root.get("value").as_ref().is_some_and(is_low),
+        None => {
+            let names = [Some(name), object.name.as_ref()];
+            let sleeps = pod.containers.iter().any(|part| request::asks(part) && waits::only_sleeps(part, pod, index));
+            sleeps && names.into_iter().flatten().any(|name| NAMES.iter().any(|part| name.contains(part)))
+        }
+    };
+    is_placeholder.then_some(class.span)
 }
 
 fn evidence<'a>(
@@ -288,6 +321,7 @@ fn evidence<'a>(
     labels: &'a CostLabels,
     pod: &'a Pod,
     awake: &[&'a PodContainer],
+    room: Option<Span>,
 ) -> Vec<PurposeEvidence<'a>> {
     let mut evidence = Vec::new();
     for (key, fact) in &labels.entries {
@@ -305,9 +339,7 @@ fn evidence<'a>(
             evidence.push(PurposeEvidence { says: Says::Image(name), span });
         }
     }
-    for part in pod.containers.iter().filter(|part| keeps_room(part)) {
-        evidence.push(PurposeEvidence { says: Says::Kind(Purpose::Infra), span: part.node.span });
-    }
+    evidence.extend(room.map(|span| PurposeEvidence { says: Says::Kind(Purpose::Infra), span }));
     for part in pod.containers.iter().filter(|part| only_looks(part)) {
         evidence.push(PurposeEvidence {
             says: Says::Does(Purpose::Test, "its command only lists the devices"),

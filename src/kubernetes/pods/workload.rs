@@ -235,10 +235,12 @@ impl WorkloadReader<'_, '_> {
         let Some((lender, lent)) = lent else { return };
         let root = PathMatch::root(object.root);
         let mut above = Above::new(1.0, object.head);
-        above.count = count::product(&borrows.count, object.root, &ManifestPath::default(), &root, above.count);
+        let start = ManifestPath::default();
+        above.count = count::product(&borrows.count, object.root, &start, &root, above.count);
         if let Some(row) = row {
             above = around(object, row, &above);
         }
+        fill(&mut above.facts, Key::Autoscaled, count::scales_itself(&borrows.count, object.root, &start, &root));
         let mut lender = lender.clone();
         lender.name.clone_from(&object.name);
         lender.namespace.clone_from(&object.namespace);
@@ -351,6 +353,7 @@ fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, ou
             let groups = count::product(&pods.groups, object.root, path, &at, above.count.clone());
             fill(&mut facts, Key::Groups, groups.map(|range| FactValue::Number(range.floor)));
         }
+        fill(&mut facts, Key::Autoscaled, count::scales_itself(&pods.count, object.root, path, &at));
         let mut count = count::product(&pods.count, object.root, path, &at, above.count.clone());
         if let Some(off) = disabled(pods.enabled.as_ref(), object.root, path, &at) {
             count = off;

@@ -1,6 +1,6 @@
 //! Multiplies the factors of a definition to get the number of pods or machines.
 
-use crate::inventory::{Fact, FactOrigin, KnownFact, Range};
+use crate::inventory::{Fact, FactOrigin, FactValue, KnownFact, Range};
 use crate::languages::yaml::Node;
 
 use super::path::{ManifestPath, PathMatch};
@@ -20,6 +20,24 @@ pub(in crate::kubernetes) fn product(
     start: Fact<Range>,
 ) -> Fact<Range> {
     factors.iter().fold(start, |product, factor| times(product, one(factor, root, along, at)))
+}
+
+/// Returns whether a controller moves the number of pods between a minimum and a maximum that the object sets.
+pub(in crate::kubernetes) fn scales_itself(
+    factors: &[Factor],
+    root: &Node,
+    along: &ManifestPath,
+    at: &PathMatch<'_>,
+) -> Fact<FactValue> {
+    let limits = factors.iter().filter(|factor| factor.max.is_some() || factor.open);
+    let mut ranges = limits.map(|factor| one(factor, root, along, at));
+    ranges
+        .find_map(|range| match range {
+            Fact::Known(known) if known.value.ceiling <= known.value.floor => None,
+            Fact::Absent => None,
+            range => Some(range.map(|_| FactValue::Flag(true))),
+        })
+        .unwrap_or_default()
 }
 
 fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &PathMatch<'_>) -> Fact<Range> {
@@ -45,8 +63,10 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &PathMatch<'_>) -
     let stated = read(&factor.at);
     let assumed = factor.max_default.map(|max| Fact::known(max, root.span, FactOrigin::Default)).unwrap_or_default();
     let (min, max) = (first(&factor.min, &factor.or_min), first(&factor.max, &factor.or_max).or(|| assumed));
-    if let Fact::Unknown(unknown) = stated {
-        return Fact::unknown(unknown.why, unknown.span);
+    for fact in [&stated, &min] {
+        if let Fact::Unknown(unknown) = fact {
+            return Fact::unknown(unknown.why.clone(), unknown.span);
+        }
     }
     let default = factor.default.unwrap_or(1.0);
     let span = stated.span().or(max.span()).or(min.span()).unwrap_or(root.span);

@@ -48,7 +48,8 @@ fn read(
         return concluded(source, constant, head);
     }
     if let Some(why) = &source.unknown {
-        return Fact::unknown(why.as_str(), head);
+        let applies = source.at.0.is_empty() || found.is_some();
+        return if applies { Fact::unknown(why.as_str(), head) } else { Fact::Absent };
     }
     match (found, &source.present, &source.default) {
         (Some(nodes), Some(constant), _) => concluded(source, constant, nodes.first().map_or(head, |node| node.span)),

@@ -69,6 +69,9 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
             refuses: CelType::Flag, "True if the program will not start: a server that needs all of this memory at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
             devices: CelType::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
             need_gib: CelType::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.need_gib));
+            weights_gib: CelType::Double, "Weights of one copy of the model in their precision, in GiB." => |asking, id| placed(asking, id, |it| {
+                it.breakdown.get("weights").map_or(CelValue::Absent, |weights| CelValue::Double(weights * it.devices))
+            });
             budget_gib: CelType::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.budget_gib));
             fits_in_eight_bits: CelType::Flag, "True if the model does not fit as it is, and fits with 8-bit weights." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_in_eight_bits));
             smallest: CHOICE.holds(), "Cheapest machine on which the model fits with a margin. Not set if it is not cheaper." => |asking, id| alternative(asking, id, FitAlternative::Smallest);

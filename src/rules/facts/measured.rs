@@ -1,12 +1,13 @@
-//! Provides conclusions from measurements: the certain utilization, the number of copies that suffices, and a smaller
-//! machine.
+//! Provides conclusions from measurements and requests: the certain utilization, the number of copies that suffices,
+//! and a smaller machine.
 
 use std::sync::LazyLock;
 
 use super::derived::copies;
+use super::speed::{self, SpeedNumber};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
-use crate::fit::{Smaller, smaller, smaller_server};
+use crate::fit::{Smaller, smaller, smaller_for_requests, smaller_server, tokens_per_day};
 use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Resource};
 use crate::languages::cel::{CelType, CelValue};
 use crate::rules::format;
@@ -54,16 +55,19 @@ enum By {
     Memory,
     /// The measured cache of a server.
     Cache,
+    /// The accelerators that pods request from a pool.
+    Pods,
 }
 
 impl By {
-    const COUNT: u32 = 2;
+    const COUNT: u32 = 3;
 
     /// Returns the facts that must be known.
     fn keys(self) -> &'static [Key] {
         match self {
             By::Memory => &[Key::MeasuredMemory, Key::MeasuredBusy],
             By::Cache => &[Key::MeasuredCache],
+            By::Pods => &[Key::AskedAccelerators],
         }
     }
 }
@@ -74,6 +78,10 @@ pub(super) fn measured_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
 
 pub(super) fn served_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
     record(asking, id, By::Cache)
+}
+
+pub(super) fn smaller_for_pods(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Pods)
 }
 
 /// Returns the record if it exists. An uncertain measurement makes it unknown.
@@ -97,6 +105,9 @@ fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Smaller) -> CelValue) ->
         let (resource, item) = (world.inventory.resources.get(id as usize)?, asking.item(id)?);
         if by == By::Memory as u32 {
             return smaller(resource, item, world.catalog, asking.market);
+        }
+        if by == By::Pods as u32 {
+            return smaller_for_requests(resource, item, world.catalog, asking.market);
         }
         let placed = world.fit.get(id as usize)?.value()?.placed.value()?;
         smaller_server(resource, item, placed, world.catalog, asking.market)
@@ -203,6 +214,18 @@ pub(super) fn copies_needed(resource: &Resource) -> CelValue {
     let busy = resource.number(Key::MeasuredBusy).zip(copies(resource).as_number());
     let by_busy = busy.map_or(0.0, |(busy, copies)| busy * copies / MOST_BUSY);
     CelValue::Double((most * HEADROOM).max(by_busy).ceil().max(least(resource)))
+}
+
+/// The traffic at its peak, as a multiple of its mean. Requests of people come in the hours in which they work.
+const PEAK: f64 = 3.0;
+
+/// Returns the copies that the declared or measured traffic needs at its peak, by the slower end of the speed estimate.
+pub(super) fn copies_for_traffic(asking: &FactContext<'_>, id: u32) -> CelValue {
+    asking.of(id, |resource| {
+        let rate = speed::range(asking, id, None, SpeedNumber::Rate).map(|rate| rate.floor).filter(|it| *it > 0.0);
+        let Some((tokens, rate)) = tokens_per_day(resource).zip(rate) else { return CelValue::Absent };
+        CelValue::Double((tokens * PEAK / 86_400.0 / rate).ceil().max(least(resource)))
+    })
 }
 
 /// Returns the minimum number of copies: one is not enough if the resource is marked as always available.

@@ -66,6 +66,8 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         count: COUNT.holds(), "Number of machines or pods." => count;
         labels: CelType::map(CelType::Text, CelType::Text), "Labels, tags and annotations that attribute the cost." => labels;
         taggable: CelType::Flag, "True if the type accepts labels that appear on the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
+        label_keys_beside: CelType::list(CelType::Text), "Keys of the labels or tags of other resources in the same deployment. Not set if \
+         there are none." => |asking, id| asking.of(id, label_keys_beside);
         superseded: CelType::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
         is_paid: CelType::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
         links: CelType::list(LINK.holds()), "Links to other resources." => links;
@@ -101,10 +103,14 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          one copy answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
         removable: REMOVABLE.holds(), "Replicas or machines that can be removed one by one. For a single one, its accelerators, unless one \
          program computes on all of them. Not set if it scales and the number was not measured." => measured::removable;
+        copies_for_traffic: CelType::Double, "Copies that the declared or measured tokens need at three times their mean rate, by the slower \
+         end of the speed estimate. At least two in production. Not set if one of both is unknown." => measured::copies_for_traffic;
         measured_smaller: SMALLER.holds(), "Cheapest machine with as many smaller accelerators that fits the measured memory and would be \
          at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
         served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \
          measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
+        smaller_for_pods: SMALLER.holds(), "Cheapest machine with the same accelerator and enough of them for all pods of a pool. Not set if \
+         it is not cheaper." => measured::smaller_for_pods;
         parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);
@@ -197,6 +203,13 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
         }
         CelValue::Map(Arc::new(map))
     })
+}
+
+fn label_keys_beside(resource: &inventory::Resource) -> CelValue {
+    match &*resource.labels.keys_beside {
+        [] => CelValue::Absent,
+        keys => CelValue::list(keys.iter().map(|key| CelValue::Text(key.clone()))),
+    }
 }
 
 /// The limit on the links of one resource that rules can see.

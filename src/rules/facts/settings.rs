@@ -102,6 +102,8 @@ pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
             quota: CelType::Flag, "True if the files define a quota for a namespace." => |asking, _| has(asking, SupportingComponent::Quota);
             queue: CelType::Flag, "True if the files define a queue for batch work." => |asking, _| has(asking, SupportingComponent::Queue);
             priority: CelType::Flag, "True if the files define priority classes." => |asking, _| has(asking, SupportingComponent::Priority);
+            karpenter: CelType::Flag, "True if the files install Karpenter on AWS." => |asking, _| has(asking, SupportingComponent::Karpenter);
+            interruption_queue: CelType::Flag, "True if the files give Karpenter a queue of interruptions." => |asking, _| has(asking, SupportingComponent::InterruptionQueue);
             budget: CelType::Flag, "True if the files define a cloud budget." => |asking, _| has(asking, SupportingComponent::Budget);
         },
     )

@@ -15,7 +15,7 @@ use super::count::{CapacityUnits, count, is_left_to_others, is_number_left, time
 use super::declaration::block_declaration;
 use super::disks::{disks, total_gib};
 use super::fact::WantedType;
-use super::labels::{labels, open_defaults, selector};
+use super::labels::{LabelsOfBlocks, labels, open_defaults, selector};
 use super::language::{ProviderRow, RowConstant, RowRole, RowTable, Spec, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::node::ValueNode;
@@ -58,6 +58,7 @@ pub(super) struct Builder<'a> {
     pub(super) table: &'static RowTable,
     pub(super) index: &'a BlockIndex<'a>,
     default_maps: &'a [Span],
+    labels_beside: LabelsOfBlocks<'a>,
     pub(super) front_end: ReadBy,
     pub(super) resources: Vec<BuiltResource>,
 }
@@ -66,10 +67,12 @@ impl<'a> Builder<'a> {
     pub(super) fn new(
         table: &'static RowTable,
         index: &'a BlockIndex<'a>,
+        blocks: &'a [EvaluatedBlock],
         default_maps: &'a [Span],
         front_end: ReadBy,
     ) -> Self {
-        Builder { table, index, default_maps, front_end, resources: Vec::new() }
+        let labels_beside = LabelsOfBlocks::new(table, blocks);
+        Builder { table, index, default_maps, labels_beside, front_end, resources: Vec::new() }
     }
 
     /// Adds the resources that a definition creates from a block. The first part of the first definition has the
@@ -131,6 +134,9 @@ impl<'a> Builder<'a> {
         }
         resource.labels = labels(&scope, row, provider);
         open_defaults(&mut resource.labels, self.default_maps);
+        if resource.labels.taggable {
+            resource.labels.keys_beside = self.labels_beside.beside(block);
+        }
         resource.selector = selector(&scope, row);
         resource.links = drawn(&scope, row);
         resource.disks = disks(&scope, &row.disks);
@@ -242,9 +248,14 @@ fn set_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
         known.origin =
             known.origin.clone().weakest(FactOrigin::Inferred("concluded from the program that it runs".into()));
     }
-    let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, WantedType::TEXT));
-    let purpose = infer_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
-    resource.set(Key::Purpose, purpose);
+    let purpose = infer_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, || Fact::Absent);
+    if purpose.is_absent() {
+        let of_network = by_network(resource).or(|| scope.fact(&row.likely_purpose, WantedType::TEXT));
+        resource.set(Key::PurposeOfNetwork, of_network.clone().map(|_| FactValue::Flag(true)));
+        resource.set(Key::Purpose, of_network);
+    } else {
+        resource.set(Key::Purpose, purpose);
+    }
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));
     }

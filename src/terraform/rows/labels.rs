@@ -1,5 +1,6 @@
 //! Reads labels that attribute cost, and the labels and taints by which pods select pools.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -8,10 +9,11 @@ use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
 use super::fact::{WantedType, plain};
-use super::language::{LabelsAt, ProviderRow, TypeRow};
+use super::language::{LabelsAt, ProviderRow, RowTable, TypeRow};
 use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
-use crate::inventory::row_path::{RowPath, Start};
+use crate::inventory::row_path::{Into, RowPath, Start};
+use crate::terraform::block::EvaluatedBlock;
 
 pub(super) type LabelEntries = BTreeMap<String, Fact<Arc<str>>>;
 
@@ -36,6 +38,59 @@ fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
     match scope.find(&RowPath { start: start.clone(), steps: Vec::new() }).as_slice() {
         [only @ ValueNode::Block(_)] => Some(only.span()),
         _ => None,
+    }
+}
+
+/// The limit on different keys of labels in a deployment. Further keys are not read.
+const MOST_KEYS: usize = 1_000;
+
+/// The keys of labels in the blocks of a deployment, which show whether it attributes cost with labels.
+pub(super) struct LabelsOfBlocks<'a> {
+    table: &'static RowTable,
+    blocks: &'a [EvaluatedBlock],
+    /// Each key with the address of its block if no other block has the key. The map is created for the first resource
+    /// that may have labels.
+    keys: OnceCell<BTreeMap<Arc<str>, Option<&'a str>>>,
+}
+
+impl<'a> LabelsOfBlocks<'a> {
+    pub(super) fn new(table: &'static RowTable, blocks: &'a [EvaluatedBlock]) -> Self {
+        LabelsOfBlocks { table, blocks, keys: OnceCell::new() }
+    }
+
+    /// Returns the keys of all blocks except one.
+    pub(super) fn beside(&self, block: &EvaluatedBlock) -> Arc<[Arc<str>]> {
+        let keys = self.keys.get_or_init(|| self.all());
+        let others = keys.iter().filter(|(_, only)| only.is_none_or(|only| only != block.address));
+        others.map(|(key, _)| key.clone()).collect()
+    }
+
+    fn all(&self) -> BTreeMap<Arc<str>, Option<&'a str>> {
+        let mut keys = BTreeMap::new();
+        for block in self.blocks {
+            for key in self.keys_of(block) {
+                let address = block.address.as_str();
+                if keys.len() < MOST_KEYS || keys.contains_key(&key) {
+                    let only = keys.entry(key).or_insert(Some(address));
+                    *only = only.filter(|only| *only == address);
+                }
+            }
+        }
+        keys
+    }
+
+    /// Returns the keys of a block's labels. Labels of nodes, which a definition distinguishes, do not count.
+    fn keys_of(&self, block: &EvaluatedBlock) -> Vec<Arc<str>> {
+        const NAMES: [&str; 2] = ["tags", "labels"];
+        let kind = block.labels.first().filter(|_| block.keyword == "resource");
+        let are_of_nodes = |name: &str| {
+            let rows = kind.map(|kind| self.table.of_type(kind)).unwrap_or_default();
+            let mut places = rows.iter().flat_map(|row| &row.node_labels.0);
+            places.any(|place| matches!(place, LabelsAt::Map(path) if path.name() == name))
+        };
+        let maps = NAMES.iter().filter(|name| !are_of_nodes(name)).filter_map(|name| block.attributes.get(*name));
+        let entries = maps.filter_map(|map| map.value.entries());
+        entries.flat_map(|entries| entries.iter().map(|(key, _)| key.clone())).collect()
     }
 }
 
@@ -116,7 +171,9 @@ fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
             }
         }
         LabelsAt::List(list) => {
-            for node in scope.find(&list.list) {
+            // A filter drops blocks that cannot be seen, such as those of a `dynamic` over an unknown map.
+            let unseen = scope.find(&unfiltered(&list.list)).into_iter().filter(|node| unknown_of(node).is_some());
+            for node in scope.find(&list.list).into_iter().chain(unseen) {
                 found.span = found.span.or(Some(node.span()));
                 if let Some(unknown) = unknown_of(&node) {
                     found.open(&unknown, node.span());
@@ -133,6 +190,15 @@ fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
         }
     }
     found
+}
+
+/// Returns the path to all elements of a list.
+fn unfiltered(list: &RowPath) -> RowPath {
+    let mut path = list.clone();
+    if let Some(last) = path.steps.last_mut() {
+        last.into = Into::Whole;
+    }
+    path
 }
 
 fn unknown_of(node: &ValueNode<'_>) -> Option<String> {

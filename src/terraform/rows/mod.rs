@@ -67,7 +67,7 @@ pub(super) fn resources(
 ) -> Vec<Resource> {
     let table = load::table();
     let index = BlockIndex::new(blocks, switched_off);
-    let mut builder = Builder::new(table, &index, default_maps, front_end);
+    let mut builder = Builder::new(table, &index, blocks, default_maps, front_end);
     let mut controls = Vec::new();
     for block in blocks.iter().chain(switched_off) {
         match (block.keyword.as_str(), block.labels.first()) {

@@ -6,6 +6,7 @@
 
 mod argument;
 mod declared;
+mod ending;
 mod read;
 mod table;
 mod values;
@@ -25,6 +26,7 @@ use words::{CommandWord, ProgramCommand};
 pub use crate::languages::shell::HOLE;
 pub use argument::{DeclaringWords, chooses, declaring_words, flag};
 pub use declared::{declare, declared, declares};
+pub use ending::{MachineEnd, machine_end};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.
 pub type ProgramFacts = BTreeMap<Key, Fact<FactValue>>;

@@ -217,9 +217,9 @@ impl Walk<'_> {
             (Effect::Cancels, _) => {
                 return self.ends.retain(|end| !matches!(end, MachineEnd::ByTime(_)));
             }
-            _ if is_of_system && self.machine.shutdown_ends_cost.is_none() => {
-                MachineEnd::Unknown(format!("`{text}` shuts its system down, and it is unknown whether this ends its cost"))
-            }
+            _ if is_of_system && self.machine.shutdown_ends_cost.is_none() => MachineEnd::Unknown(format!(
+                "`{text}` shuts its system down, and it is unknown whether this ends its cost"
+            )),
             (Effect::Halts, _) => {
                 MachineEnd::Unknown(format!("`{text}` may leave the machine running: `poweroff` stops it"))
             }
@@ -263,7 +263,8 @@ fn effect(words: &[String], machine: &StoppableMachine) -> Option<Effect> {
         "shutdown" => {
             let is_later = |word: &String| {
                 let minutes = word.strip_prefix('+').unwrap_or(word);
-                word.contains(':') || minutes.parse::<u32>().map_or(minutes.contains(['$', HOLE]), |minutes| minutes > 0)
+                word.contains(':')
+                    || minutes.parse::<u32>().map_or(minutes.contains(['$', HOLE]), |minutes| minutes > 0)
             };
             let is_later = arguments.iter().any(is_later);
             Some(if is_later { Effect::ShutsDownLater } else { Effect::ShutsDown })
@@ -312,7 +313,8 @@ fn requests_end(words: &[String], machine: &StoppableMachine) -> bool {
     let rest_of = |verb: &[&str]| {
         let (program, verbs) = verb.split_first()?;
         words.first().filter(|word| base_name(word) == *program)?;
-        let at = words.windows(verbs.len()).position(|window| window.iter().zip(verbs).all(|(word, verb)| word == verb))?;
+        let at =
+            words.windows(verbs.len()).position(|window| window.iter().zip(verbs).all(|(word, verb)| word == verb))?;
         words.get(at + verbs.len()..)
     };
     if machine.is_replaced {
@@ -326,7 +328,15 @@ fn requests_end(words: &[String], machine: &StoppableMachine) -> bool {
 /// Returns true if the arguments name this machine: by a variable, by the output of a command, or by its own name.
 fn names_machine(arguments: &[String], machine: &StoppableMachine) -> bool {
     const OF_OTHERS: [&str; 10] = [
-        "--zone", "--region", "--project", "--profile", "--resource-group", "-g", "--output", "--query", "--subscription",
+        "--zone",
+        "--region",
+        "--project",
+        "--profile",
+        "--resource-group",
+        "-g",
+        "--output",
+        "--query",
+        "--subscription",
         "--compartment-id",
     ];
     let mut is_other = false;
@@ -376,7 +386,11 @@ mod tests {
             "tmux new-session -d 'python train.py; sudo shutdown -h now'",
             "(train; shutdown -h now) &",
         ] {
-            assert!(matches!(end(script, &single()), Some(MachineEnd::AfterWork(_))), "{script}: {:?}", end(script, &single()));
+            assert!(
+                matches!(end(script, &single()), Some(MachineEnd::AfterWork(_))),
+                "{script}: {:?}",
+                end(script, &single())
+            );
         }
     }
 

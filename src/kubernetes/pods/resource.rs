@@ -7,6 +7,7 @@ use crate::inventory::{
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
+use super::checkpoints;
 use super::containers;
 use super::pod::{Pod, PodContainer};
 use super::queues;
@@ -121,7 +122,14 @@ fn resource(
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
+    let lost = checkpoints::lost_checkpoints(&group.pod, index, &facts);
+    fill(&mut facts, Key::CheckpointLost, lost);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
+    fill(&mut facts, Key::TimeLimit, waits::sleeps_for(&group.pod, object, index));
+    let sleeper = asleep.iter().find(|part| request::asks(part));
+    if let Some(part) = sleeper.filter(|_| !awake.iter().any(|part| request::asks(part))) {
+        fill(&mut facts, Key::OnlySleeps, Fact::written(FactValue::Flag(true), part.node.span));
+    }
     set_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
     if !facts.contains_key(&Key::Kept) {
         fill(&mut facts, Key::OnlyLooks, looks(&group.pod));
@@ -273,7 +281,10 @@ fn only_looks(part: &PodContainer) -> bool {
     const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
     let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
     let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
-    texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
+    texts.any(|text| {
+        SHOWS.iter().any(|program| text.trim_start().starts_with(program))
+            || text.contains("-smi") && programs::only_lists_devices(text)
+    })
 }
 
 /// Returns whether the container only reserves space with the pause image, for pods that may preempt it.
@@ -313,6 +324,10 @@ fn evidence<'a>(
             says: Says::Does(Purpose::Test, "its command only lists the devices"),
             span: part.node.span,
         });
+    }
+    for span in pod.containers.iter().filter_map(waits::image_of_notebooks) {
+        let what = "its image starts a notebook or an editor";
+        evidence.push(PurposeEvidence { says: Says::Does(Purpose::Interactive, what), span });
     }
     if let Some(namespace) = &object.namespace {
         evidence.push(PurposeEvidence { says: Says::Around(namespace), span: object.head });

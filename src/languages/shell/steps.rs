@@ -310,7 +310,9 @@ fn outcomes(words: &[String]) -> (RunsWhen, RunsWhen) {
     let is_test = words.first().is_some_and(|word| TESTS.contains(&word.as_str()));
     let has = |texts: &[&str]| words.iter().any(|word| texts.contains(&word.as_str()));
     let (then, otherwise) = match () {
-        () if is_test && has(&["$?"]) && has(&["-eq", "=", "=="]) && has(&["0"]) => (RunsWhen::Always, RunsWhen::OnFailure),
+        () if is_test && has(&["$?"]) && has(&["-eq", "=", "=="]) && has(&["0"]) => {
+            (RunsWhen::Always, RunsWhen::OnFailure)
+        }
         () if is_test && has(&["$?"]) && has(&["-ne", "-gt", "!="]) && has(&["0"]) => {
             (RunsWhen::OnFailure, RunsWhen::Always)
         }
@@ -388,7 +390,8 @@ mod tests {
 
     #[test]
     fn hostile_scripts_end() {
-        for script in ["(", ")", "{", "}", "fi", "if", "case", "a() b", "((", "<<", "<<E", ">", "&>", "function", "é("] {
+        for script in ["(", ")", "{", "}", "fi", "if", "case", "a() b", "((", "<<", "<<E", ">", "&>", "function", "é("]
+        {
             steps(&script.repeat(1000));
         }
     }

@@ -10,7 +10,7 @@ use crate::languages::hcl::value::HclData;
 use crate::source::static_regex;
 
 use super::labels::variables;
-use super::language::{ContainerAt, ProviderRow, TypeRow};
+use super::language::{ContainerAt, ProviderRow, RowRole, TypeRow};
 use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::RowScope;
 use super::startup::Startup;
@@ -52,8 +52,12 @@ pub(super) fn add_program_facts(
             names: resource.metered.iter().map(|meter| meter.name.clone()).collect(),
         });
         for script in &scripts {
-            add_end(resource, script, &machine);
+            // A template costs nothing, so it does not end.
+            if row.role != RowRole::Template {
+                add_end(resource, script, &machine);
+            }
             fill(resource, programs::recognize_script(script));
+            add_lost_checkpoints(resource, script, provider, row);
         }
     }
     for place in &row.containers.0 {
@@ -87,6 +91,26 @@ fn add_end(resource: &mut Resource, script: &Word, machine: &Arc<StoppableMachin
         facts.insert(Key::Schedule, conclude(FactValue::text(text), "set in its startup script".to_owned()));
     }
     fill(resource, facts);
+}
+
+/// Adds the fact that checkpoints are lost with the machine: on its own disks, if an interruption deletes these.
+fn add_lost_checkpoints(resource: &mut Resource, script: &Word, provider: Option<&ProviderRow>, row: &TypeRow) {
+    let (Fact::Known(script), Fact::Known(path)) = (script, resource.fact(Key::Checkpoint)) else { return };
+    let is_local = path.value.as_text().is_some_and(|path| !programs::is_remote_or_open(path));
+    let deletes = match resource.fact(Key::EvictionPolicy) {
+        Fact::Known(policy) => {
+            let policy = policy.value.to_string().to_ascii_lowercase();
+            matches!(policy.as_str(), "delete" | "terminate")
+        }
+        Fact::Absent => provider.is_some_and(|provider| provider.interruption_deletes),
+        Fact::Unknown(_) => false,
+    };
+    if is_local && (deletes || row.replaces_stopped) && !programs::copies_results(&script.value) {
+        let why = FactOrigin::Inferred("no command of its startup script copies them".into());
+        let place = FactValue::text("on the machine's own disk, which an interruption deletes");
+        let span = path.span;
+        resource.set(Key::CheckpointLost, Fact::known(place, span, why));
+    }
 }
 
 fn fill(resource: &mut Resource, facts: ProgramFacts) {

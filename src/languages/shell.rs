@@ -362,14 +362,11 @@ impl Lexer<'_> {
                 self.at += 2;
                 flush(parts, text);
                 parts.push(Part::Arguments);
-            } else if after.starts_with('?') {
+            } else if after.starts_with(|c: char| c.is_ascii_digit() || "#?$!".contains(c)) {
                 self.at += 2;
                 flush(parts, text);
-                parts.push(Part::Status { quoted });
-            } else if after.starts_with(|c: char| c.is_ascii_digit() || "#$!".contains(c)) {
-                self.at += 2;
-                flush(parts, text);
-                parts.push(Part::Hole { quoted });
+                let is_status = after.starts_with('?');
+                parts.push(if is_status { Part::Status { quoted } } else { Part::Hole { quoted } });
             } else {
                 self.at += 1;
                 text.push('$');

@@ -16,7 +16,7 @@ use super::words::{PREFIXES, base_name, is_command_flag, is_shell};
 /// The limit on steps and on nested scripts. Real scripts have less.
 const MOST_STEPS: usize = 5_000;
 const DEEPEST: usize = 6;
-/// The limit on the text of a command in a message.
+/// The limit on the characters of a command in a message.
 const LONGEST_TEXT: usize = 60;
 
 /// How a script ends its machine.
@@ -31,7 +31,7 @@ pub enum MachineEnd {
 }
 
 impl MachineEnd {
-    /// Returns the fact about the end; `script` says which script decides it.
+    /// Returns the fact about the end; `script` names the script that decides it.
     pub fn fact(self, script: &str, span: Span) -> (Key, Fact<FactValue>) {
         let inferred = |value, why: String| Fact::known(value, span, FactOrigin::Inferred(why.into()));
         match self {

@@ -18,7 +18,7 @@ pub(super) fn lost_checkpoints(pod: &Pod, index: &ObjectIndex<'_>, facts: &Facts
         return Fact::Absent;
     };
     let containers = || pod.containers.iter().chain(pod.init.iter().map(|init| &init.part));
-    // A kind without a specification of pods says nothing about volumes.
+    // A kind without a specification of pods does not show its volumes.
     let is_pod = pod.spec.get("containers").is_some_and(|list| !list.items().is_empty());
     if !is_pod || containers().any(|part| programs::copies_results(&commands(part, pod, index))) {
         return Fact::Absent;

@@ -91,7 +91,7 @@ fn seconds(text: &str) -> Option<f64> {
     Some(text.trim_end_matches(['s', 'm', 'h', 'd']).parse::<f64>().ok()? * unit)
 }
 
-/// Formats seconds in the largest unit of which there are at least two.
+/// Formats seconds in the largest unit that they contain at least twice.
 fn duration(seconds: f64) -> String {
     let units = [(86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")];
     let (length, unit) = units.into_iter().find(|(length, _)| seconds >= 2.0 * length).unwrap_or((1.0, "seconds"));

@@ -1,7 +1,7 @@
 //! Splits a script into steps, each with the condition under which it runs.
 //!
 //! No branch is taken. A step after `||`, or in the branch of a failure, runs only on a failure. A step in a branch whose
-//! test is unknown runs perhaps. The text of a here-document is not a step: its step keeps it.
+//! test is unknown runs perhaps. A here-document is not a step: its step keeps it.
 
 use super::{HOLE, Lexer, MOST_WORDS, Part, Raw};
 
@@ -25,7 +25,7 @@ pub(crate) struct Step {
     pub(crate) repeats: bool,
     /// The function that contains it.
     pub(crate) function: Option<String>,
-    /// The text of a here-document of the command, and the files to which the command writes.
+    /// A here-document of the command, and the files to which the command writes.
     pub(crate) document: Option<String>,
     pub(crate) targets: Vec<String>,
 }
@@ -322,7 +322,7 @@ fn outcomes(words: &[String]) -> (RunsWhen, RunsWhen) {
     if is_negative { (otherwise, then) } else { (then, otherwise) }
 }
 
-/// Returns the text of a word without the values of its variables.
+/// Returns a word without the values of its variables.
 fn text_of(raw: &Raw) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),

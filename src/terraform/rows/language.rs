@@ -459,7 +459,7 @@ pub(super) struct ProviderRow {
     pub(super) labels: Many<LabelsAt>,
     /// Whether a machine whose system is shut down is not billed. Not set if this is unknown.
     pub(super) shutdown_ends_cost: Option<bool>,
-    /// Whether an interruption on spot deletes a machine and its disks, unless its policy says otherwise.
+    /// Whether an interruption on spot deletes a machine and its disks, unless its policy keeps them.
     #[serde(default)]
     pub(super) interruption_deletes: bool,
 }

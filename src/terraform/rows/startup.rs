@@ -9,7 +9,7 @@ use crate::source::Span;
 #[derive(Debug, Default)]
 pub(super) struct Startup {
     pub(super) script: String,
-    /// The text of files, by their names.
+    /// The contents of files, by their names.
     pub(super) files: BTreeMap<String, String>,
 }
 
@@ -62,7 +62,7 @@ impl Startup {
     }
 }
 
-/// Returns the boundary of a text with several parts.
+/// Returns the boundary between the parts of user data.
 fn boundary(text: &str) -> Option<&str> {
     let header = text.lines().take(20).find(|line| line.to_ascii_lowercase().contains("multipart/"))?;
     let at = header.find("boundary=")?;

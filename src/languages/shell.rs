@@ -363,9 +363,9 @@ impl Lexer<'_> {
                 flush(parts, text);
                 parts.push(Part::Arguments);
             } else if after.starts_with(|c: char| c.is_ascii_digit() || "#?$!".contains(c)) {
+                let is_status = after.starts_with('?');
                 self.at += 2;
                 flush(parts, text);
-                let is_status = after.starts_with('?');
                 parts.push(if is_status { Part::Status { quoted } } else { Part::Hole { quoted } });
             } else {
                 self.at += 1;

@@ -15,7 +15,9 @@ use crate::kubernetes::objects::object::KubernetesObject;
 /// Returns why a container with accelerators only waits, or gives users access, according to its command.
 pub(super) fn kept(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
-    let is_kept = |waiting: &Waiting| waiting.kind != WaitKind::Naps || is_started_again(pod, object);
+    let is_kept = |waiting: &Waiting| {
+        waiting.kind != WaitKind::Naps || is_started_again(pod, object) || waiting.is_long && !ends_once(pod, object)
+    };
     let waits = asking.find_map(|part| {
         let waiting = waiting(part, pod, index).filter(is_kept);
         waiting.map(|it| (it.why, it.span)).or_else(|| {
@@ -29,7 +31,7 @@ pub(super) fn kept(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex
 /// Returns the seconds after which a pod ends, if its container with accelerators only sleeps and nothing restarts it.
 pub(super) fn sleeps_for(pod: &Pod, object: &KubernetesObject<'_>, index: &ObjectIndex<'_>) -> Fact<FactValue> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
-    let first = asking.next().filter(|_| !is_started_again(pod, object));
+    let first = asking.next().filter(|_| ends_once(pod, object));
     let Some(it) = first.and_then(|part| waiting(part, pod, index)) else { return Fact::Absent };
     match it.ends_after.filter(|_| asking.next().is_none()) {
         Some(seconds) => {
@@ -46,6 +48,8 @@ struct Waiting {
     span: Span,
     /// The seconds after which the command ends, if it does nothing but sleep.
     ends_after: Option<f64>,
+    /// Whether it sleeps for a day or more.
+    is_long: bool,
 }
 
 /// Returns what a command waits for, with its place.
@@ -72,11 +76,11 @@ fn waiting(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Option<Wa
     let seconds = text.and_then(|text| seconds(&text)).filter(|seconds| *seconds < FOREVER);
     Some(match (kind, seconds) {
         (WaitKind::Sleeps | WaitKind::Naps, Some(seconds)) => {
-            let why = format!("its command sleeps for {} at a time, and Kubernetes restarts it", duration(seconds));
+            let why = format!("its command sleeps for {} at a time", duration(seconds));
             let ends_after = nap().map(|_| seconds);
-            Waiting { kind: WaitKind::Naps, why, span, ends_after }
+            Waiting { kind: WaitKind::Naps, why, span, ends_after, is_long: seconds >= 86_400.0 }
         }
-        (kind, _) => Waiting { kind, why: kind.reason().to_owned(), span, ends_after: None },
+        (kind, _) => Waiting { kind, why: kind.reason().to_owned(), span, ends_after: None, is_long: true },
     })
 }
 
@@ -103,6 +107,11 @@ fn leaves_running(script: &str) -> bool {
     let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     let mut behind = lines.filter(|line| line.ends_with('&') && !line.ends_with("&&"));
     behind.any(|line| !line.starts_with("sleep"))
+}
+
+/// Returns whether the pod ends when its command ends.
+fn ends_once(pod: &Pod, object: &KubernetesObject<'_>) -> bool {
+    matches!(object.kind, "Job" | "CronJob") || object.kind == "Pod" && !is_started_again(pod, object)
 }
 
 /// Returns whether Kubernetes restarts the container when its command ends.

@@ -1,4 +1,4 @@
-//! Scripts that a machine starts, and what the machine needs to end its own cost.
+//! Scripts that a machine starts, and whether the machine can end its own cost.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct StartedScript {
     pub machine: Arc<StoppableMachine>,
 }
 
-/// What a machine needs to end its own cost.
+/// The properties that decide whether a machine can end its own cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoppableMachine {
     /// Whether the provider bills no machine whose system is shut down. `None` if this is unknown.

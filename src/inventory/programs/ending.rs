@@ -72,7 +72,7 @@ struct Place {
     depth: usize,
 }
 
-/// What a command does to its machine.
+/// The effect of a command on its machine.
 #[derive(Debug, PartialEq)]
 enum Effect {
     ShutsDown,
@@ -122,7 +122,8 @@ impl Walk<'_> {
             }
             let when = place.when.max(step.when);
             let inside = Place { when, repeats: place.repeats || step.repeats, depth: place.depth + 1 };
-            let is_last = at + 1 == steps.len();
+            // A shutdown without work before it is a deadline.
+            let is_last = at > 0 && at + 1 == steps.len();
             if when != RunsWhen::OnFailure && self.step(&step.words, inside, is_last) && when == RunsWhen::Always {
                 return;
             }
@@ -421,6 +422,7 @@ mod tests {
     fn deadlines_watchers_and_tests_are_apart() {
         let of = |script: &str| end(script, &single());
         assert!(matches!(of("shutdown -h +1440\ntrain"), Some(MachineEnd::ByTime(_))));
+        assert!(matches!(of("#!/bin/sh\nshutdown -h +240\n"), Some(MachineEnd::ByTime(_))));
         assert!(matches!(of("shutdown 23:00\ntrain"), Some(MachineEnd::ByTime(_))));
         let watcher = "while true; do\n if [ $(busy) -lt 5 ]; then shutdown -h now; fi\n sleep 60\ndone";
         assert!(matches!(of(watcher), Some(MachineEnd::ByTime(_))));

@@ -1,6 +1,5 @@
 //! Reads pods: their owners and number, their requests, their nodes, and the resulting resource.
 
-mod checkpoints;
 pub(super) mod claims;
 pub(super) mod containers;
 pub(super) mod generic;

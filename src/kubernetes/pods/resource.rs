@@ -7,7 +7,6 @@ use crate::inventory::{
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
-use super::checkpoints;
 use super::containers;
 use super::pod::{Pod, PodContainer};
 use super::queues;
@@ -122,8 +121,6 @@ fn resource(
     fill(&mut facts, Key::Queue, queue(&resource.labels));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
-    let lost = checkpoints::lost_checkpoints(&group.pod, index, &facts);
-    fill(&mut facts, Key::CheckpointLost, lost);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
     fill(&mut facts, Key::TimeLimit, waits::sleeps_for(&group.pod, object, index));
     let sleeper = asleep.iter().find(|part| request::asks(part));

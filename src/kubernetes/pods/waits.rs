@@ -41,7 +41,7 @@ pub(super) fn sleeps_for(pod: &Pod, object: &KubernetesObject<'_>, index: &Objec
     }
 }
 
-/// What a command waits for.
+/// The reason why a command waits.
 struct Waiting {
     kind: WaitKind,
     why: String,

@@ -173,6 +173,8 @@ keys! {
     Kept "kept" Text;
     /// True if it only lists its accelerators or tests them briefly: `nvidia-smi`, or a sum of two vectors.
     OnlyLooks "only_looks" Flag;
+    /// True if its containers with accelerators only sleep.
+    OnlySleeps "only_sleeps" Flag;
     /// Requested slice of an accelerator: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
     /// Number of pods that share one accelerator by time-slicing or MPS.
@@ -364,6 +366,8 @@ keys! {
     Checkpoint "checkpoint" Text;
     /// Network file system that it mounts: nfs, efs, filestore, azure-files or smb.
     DataStorage "data_storage" Text;
+    /// Place of its checkpoints, if they are lost with its machine.
+    CheckpointLost "checkpoint_lost" Text;
     /// Interval between checkpoints, in the unit of the program; `no` if it writes none.
     CheckpointInterval "checkpoint_interval" Text;
     /// Number of processes that load data for each GPU.

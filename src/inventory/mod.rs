@@ -17,6 +17,7 @@ pub mod row_path;
 mod run;
 mod schedule_entry;
 pub(crate) mod snake_case;
+mod started_script;
 mod supporting_component;
 mod terms;
 mod unjudged;
@@ -38,6 +39,7 @@ pub use resource::{
 };
 pub use run::{CountedAs, DeploymentRun, GivenRun, RunId, RunKind, order_and_merge_runs};
 pub use schedule_entry::{ScheduleEntry, ScheduledSize, Until};
+pub use started_script::{StartedScript, StoppableMachine};
 pub use supporting_component::{SupportingComponent, may_have_sign, signs};
 pub use terms::{Purchase, Purpose, Task};
 pub use unjudged::{Unjudged, UnjudgedStatus};

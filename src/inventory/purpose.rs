@@ -134,10 +134,11 @@ impl Level {
         }
     }
 
-    /// Returns true if a word in this place counts. The word `test` in the name of a parent describes the place, and
-    /// in the name of an image it describes the build, so it does not count there.
+    /// Returns true if a word in this place counts. The word `test` in the name of a parent describes the place, and in
+    /// the name of an image it describes the build, so it does not count there. The image of an exporter may be a
+    /// sidecar.
     fn hears(self, word: &str) -> bool {
-        self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
+        self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra" | "exporter" | "dcgm")
     }
 }
 
@@ -180,7 +181,7 @@ fn purpose_of_word(word: &str) -> Option<Purpose> {
         "ci" | "cicd" | "runner" | "runners" | "buildkite" | "jenkins" => Purpose::Ci,
         "gaming" | "render" | "rendering" | "renderer" | "vdi" | "parsec" | "graphics" => Purpose::Graphics,
         "test" | "tests" | "testing" | "e2e" | "smoketest" | "benchmark" | "benchmarks" | "nccl" => Purpose::Test,
-        "headnode" | "infra" => Purpose::Infra,
+        "headnode" | "infra" | "exporter" | "dcgm" => Purpose::Infra,
         _ => return None,
     })
 }

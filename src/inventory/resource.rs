@@ -11,6 +11,7 @@ use super::key::{FactValue, Key};
 use super::raw::Raw;
 use super::run::{CountedAs, DeploymentRun, RunId};
 use super::schedule_entry::ScheduleEntry;
+use super::started_script::StartedScript;
 use super::supporting_component::SupportingComponent;
 use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
@@ -229,6 +230,8 @@ pub struct Resource {
     pub shifts: Vec<ScheduleEntry>,
     /// Names that usage metrics may have for it.
     pub metered: Vec<MeterName>,
+    /// Scripts that the machine starts and that its startup script does not contain.
+    pub started: Vec<StartedScript>,
     facts: BTreeMap<Key, Fact<FactValue>>,
 }
 
@@ -610,6 +613,7 @@ impl Resource {
             disks: Vec::new(),
             shifts: Vec::new(),
             metered: Vec::new(),
+            started: Vec::new(),
             facts: BTreeMap::new(),
         }
     }

@@ -14,9 +14,12 @@
 //! return trees, refuse incomplete scripts, and expand nothing.
 
 pub(crate) mod printed;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub(crate) use steps::{RunsWhen, Step, steps};
 
 /// Represents an unknown part in a known text; front ends may use it too.
 pub const HOLE: char = '\u{FFFC}';
@@ -150,6 +153,10 @@ enum Part {
     Hole {
         quoted: bool,
     },
+    /// The result of the last command: `$?`
+    Status {
+        quoted: bool,
+    },
     /// All arguments: `$@`, `$*`
     Arguments,
 }
@@ -161,6 +168,7 @@ struct Raw {
     end: usize,
 }
 
+#[derive(Default)]
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
@@ -355,9 +363,10 @@ impl Lexer<'_> {
                 flush(parts, text);
                 parts.push(Part::Arguments);
             } else if after.starts_with(|c: char| c.is_ascii_digit() || "#?$!".contains(c)) {
+                let is_status = after.starts_with('?');
                 self.at += 2;
                 flush(parts, text);
-                parts.push(Part::Hole { quoted });
+                parts.push(if is_status { Part::Status { quoted } } else { Part::Hole { quoted } });
             } else {
                 self.at += 1;
                 text.push('$');
@@ -435,7 +444,7 @@ impl Expansion<'_, '_> {
         for part in raw.parts {
             let (text, quoted, name) = match part {
                 Part::Text(text) => (text, true, None),
-                Part::Hole { quoted } => (HOLE.to_string(), quoted, None),
+                Part::Hole { quoted } | Part::Status { quoted } => (HOLE.to_string(), quoted, None),
                 Part::Arguments => (HOLE.to_string(), true, None),
                 Part::Variable { name, default, quoted } => {
                     let value = self.local.get(&name).map(String::as_str).or_else(|| (self.outer)(&name));

@@ -5,6 +5,7 @@
 //! 1. Finalize the deployments, and set for each resource whether totals count it.
 //! 2. Read the labels with which users declare facts. A declared fact overrides a recognized one. The traffic settings
 //!    fill in the rest.
+//!    Read the scripts of the tree that machines start, and the sweeps of search agents.
 //! 3. Set the folder and the tools that deploy each resource, which decide the possible pod-to-pool matches.
 //! 4. Derive accelerators, CPUs and memory from machine types, and leave out resources without accelerators.
 //! 5. Match pods to their pools, and derive the purpose of each pool from its pods.
@@ -25,7 +26,9 @@ mod pools;
 mod purposes;
 mod requests;
 mod shared_limits;
+mod started_scripts;
 mod surroundings;
+mod sweeps;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -83,6 +86,8 @@ pub fn complete(
             resource.set(Key::Schedule, lease(resource, tools.declaring_labels, tools.today));
         }
     }
+    started_scripts::follow_started_scripts(inventory, sources, paths);
+    sweeps::follow_sweeps(inventory, sources, paths);
     homes::note_deployers(inventory, sources);
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
     commitments::subtract_commitments(inventory);

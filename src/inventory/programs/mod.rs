@@ -5,7 +5,10 @@
 //! Words that are unknown there stay unknown here. This module knows no kind and no resource type.
 
 mod argument;
+mod checkpoints;
 mod declared;
+mod ending;
+mod looking;
 mod read;
 mod table;
 mod values;
@@ -24,7 +27,10 @@ use words::{CommandWord, ProgramCommand};
 
 pub use crate::languages::shell::HOLE;
 pub use argument::{DeclaringWords, chooses, declaring_words, flag};
+pub use checkpoints::{copies_results, is_remote_or_open};
 pub use declared::{declare, declared, declares};
+pub use ending::{MachineEnd, machine_end};
+pub use looking::{is_notebook_image, only_lists_devices};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.
 pub type ProgramFacts = BTreeMap<Key, Fact<FactValue>>;
@@ -139,7 +145,9 @@ fn recognize_command(command: &ProgramCommand, accelerated: bool) -> ProgramFact
     if TABLE.only_fetches(&names) {
         return ProgramFacts::new();
     }
-    let matches = matching_programs(command);
+    let accelerated = accelerated || command.accelerated;
+    let mut matches = matching_programs(command);
+    matches.retain(|found| accelerated || !TABLE.programs.get(found.program).is_some_and(|it| it.only_accelerated));
     let image = command.image.as_ref().filter(|image| !image.has_hole());
     if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {
         return ProgramFacts::new();
@@ -162,7 +170,6 @@ fn recognize_command(command: &ProgramCommand, accelerated: bool) -> ProgramFact
     if !programs.is_empty() {
         found.arguments(&programs, &command.words, start, positional);
     }
-    let accelerated = accelerated || command.accelerated;
     if !programs.is_empty() || accelerated {
         found.environment(&programs, command, true);
     }

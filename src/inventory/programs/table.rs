@@ -75,6 +75,8 @@ pub(super) struct KnownProgram {
     pub(super) launcher: bool,
     /// Images in which the command identifies this program. Its command alone does not.
     pub(super) inside: Vec<String>,
+    /// Whether the command counts only in a container with accelerators, because it has many other uses.
+    pub(super) only_accelerated: bool,
     /// Facts that the program chooses well itself.
     pub(super) chooses: Vec<Key>,
     /// The first long flag for each fact, in its original spelling.
@@ -134,6 +136,7 @@ struct ProgramRow {
     like: Option<String>,
     images: String,
     inside: String,
+    only_accelerated: bool,
     commands: Vec<String>,
     positional: Option<String>,
     model_from_image: bool,
@@ -238,6 +241,7 @@ impl KnownProgram {
             model_from_image: row.model_from_image,
             launcher: row.launcher,
             inside: row.inside.split_whitespace().map(str::to_owned).collect(),
+            only_accelerated: row.only_accelerated,
             ..KnownProgram::default()
         };
         let mut chain = vec![row];

@@ -350,48 +350,50 @@ fn split_joined(words: &mut Vec<CommandWord>) {
     *words = result;
 }
 
-fn is_shell(name: &str) -> bool {
+pub(super) fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "ash" | "dash" | "zsh")
 }
 
 /// Returns true if the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
-fn is_command_flag(text: &str) -> bool {
+pub(super) fn is_command_flag(text: &str) -> bool {
     text.strip_prefix('-')
         .is_some_and(|flags| flags.ends_with('c') && flags.len() <= 6 && flags.chars().all(|c| c.is_ascii_lowercase()))
 }
 
+/// Words before the command that they start.
+pub(super) const PREFIXES: &[&str] = &[
+    "exec",
+    "sudo",
+    "env",
+    "nohup",
+    "time",
+    "command",
+    "if",
+    "then",
+    "else",
+    "do",
+    "while",
+    "until",
+    "!",
+    "{",
+    "tini",
+    "dumb-init",
+    "uv",
+    "poetry",
+    "pipenv",
+    "conda",
+    "catchsegv",
+    "ionice",
+    "nice",
+    "stdbuf",
+    "setsid",
+    "entrypoint.sh",
+    "docker-entrypoint.sh",
+    "eval",
+];
+
 /// Returns the number of words before the command: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
 fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
-    const PREFIXES: &[&str] = &[
-        "exec",
-        "sudo",
-        "env",
-        "nohup",
-        "time",
-        "command",
-        "if",
-        "then",
-        "else",
-        "do",
-        "while",
-        "until",
-        "!",
-        "{",
-        "tini",
-        "dumb-init",
-        "uv",
-        "poetry",
-        "pipenv",
-        "conda",
-        "catchsegv",
-        "ionice",
-        "nice",
-        "stdbuf",
-        "setsid",
-        "entrypoint.sh",
-        "docker-entrypoint.sh",
-        "eval",
-    ];
     let mut at = 0;
     let mut after_prefix = false;
     while let Some(word) = words.get(at) {

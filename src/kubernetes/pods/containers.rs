@@ -40,7 +40,8 @@ pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &O
     for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
         all_from(from, &mut container, index);
     }
-    container.files = named_files::of(&container, |path| script(path, part, pod, index), index);
+    let below = |folder: &str, name: &str| mounted_below(folder, name, part, pod, index);
+    container.files = named_files::of(&container, |path| script(path, part, pod, index), below, index);
     container
 }
 
@@ -108,6 +109,23 @@ pub(super) fn script<'t>(path: &str, part: &PodContainer, pod: &Pod, index: &Obj
         let key = item.and_then(|item| item.text_at("key")).map_or(file, |key| key);
         config(map.text_at("name")?, map, index)?.get(key)
     })
+}
+
+/// Returns the files of a name that ConfigMaps of this tree mount below a folder of the container.
+fn mounted_below<'t>(
+    folder: &str,
+    name: &str,
+    part: &PodContainer,
+    pod: &Pod,
+    index: &ObjectIndex<'t>,
+) -> Vec<&'t Node> {
+    let mounts = part.node.get("volumeMounts").map(Node::items).unwrap_or_default();
+    let paths = mounts.iter().filter_map(|mount| mount.text_at("mountPath")).filter_map(|path| {
+        let path = path.trim_end_matches('/');
+        let is_below = path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
+        is_below.then(|| if path.ends_with(name) { path.to_owned() } else { format!("{path}/{name}") })
+    });
+    paths.filter_map(|path| script(&path, part, pod, index)).collect()
 }
 
 /// Returns the command that runs a script.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::inventory::programs::ProgramSetting;
 use crate::inventory::{Fact, FactOrigin};
+use crate::languages::yaml::Node;
 use crate::source::{FileId, Span, lines_with_offsets};
 
 use crate::kubernetes::objects::index::ObjectIndex;
@@ -15,12 +16,16 @@ pub(super) const CONFIGURATION: &str = "config.pbtxt";
 /// batching.
 const BATCHED: [&str; 5] = ["onnxruntime", "tensorrt_plan", "pytorch", "tensorflow", "openvino"];
 
-/// Returns the fact that requests are not batched, if this is true for every model that could be batched.
-pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<ProgramSetting>> {
+/// Returns the fact that requests are not batched, if this is true for every model that could be batched. The
+/// configurations are files of the tree, or entries of mounted ConfigMaps.
+pub(super) fn settings(files: &[FileId], mounted: &[&Node], index: &ObjectIndex<'_>) -> Option<Vec<ProgramSetting>> {
     let sources = index.sources()?;
-    let models: Vec<(Span, bool)> = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file))).collect();
+    let of_file = files.iter().filter_map(|file| unbatched(*file, &sources.text(*file)));
+    // The lines of a text in YAML have other places than in the file.
+    let of_entry = mounted.iter().filter_map(|node| Some((node.span, unbatched(node.span.file, node.text()?)?.1)));
+    let models: Vec<(Span, bool)> = of_file.chain(of_entry).collect();
     let (span, _) = models.first().filter(|_| models.iter().all(|(_, alone)| *alone))?;
-    let why = FactOrigin::Inferred("a folder here has the name of its model repository".into());
+    let why = FactOrigin::Inferred("a folder or a mounted ConfigMap here is its model repository".into());
     let value = Fact::known(Arc::from("1"), *span, why);
     Some(vec![ProgramSetting { path: "max_batch_size".to_owned(), value }])
 }

@@ -18,10 +18,12 @@ use crate::kubernetes::text::nested;
 const MOST: usize = 8;
 const MOST_BYTES: usize = 256 << 10;
 
-/// Returns the settings in the files that a command names. `mounted` returns the file at a path of the container.
+/// Returns the settings in the files that a command names. `mounted` returns the file at a path of the container, and
+/// `mounted_below` the files of a name below a path.
 pub(super) fn of<'t>(
     container: &Container,
     mounted: impl Fn(&str) -> Option<&'t Node>,
+    mounted_below: impl Fn(&str, &str) -> Vec<&'t Node>,
     index: &ObjectIndex<'t>,
 ) -> Arc<SettingsFiles> {
     let texts = container.command.iter().chain(&container.args).chain(container.env.values()).filter_map(Fact::value);
@@ -47,7 +49,8 @@ pub(super) fn of<'t>(
     let models = named.filter_map(|(_, folder)| {
         let all = index.files_below(folder, model_repository::CONFIGURATION, MOST);
         let small = all.into_iter().filter(|file| is_small(*file, index)).collect::<Vec<_>>();
-        Some(((*folder).to_owned(), model_repository::settings(&small, index)?))
+        let entries = mounted_below(folder, model_repository::CONFIGURATION);
+        Some(((*folder).to_owned(), model_repository::settings(&small, &entries, index)?))
     });
     Arc::new(files.chain(models).collect())
 }

@@ -128,6 +128,11 @@ fn resource(
     let room = keeps_room(&group.pod, object, index);
     if room.is_none() {
         fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
+        fill(&mut facts, Key::TimeLimit, waits::sleeps_for(&group.pod, object, index));
+    }
+    let sleeper = asleep.iter().find(|part| request::asks(part));
+    if let Some(part) = sleeper.filter(|_| !awake.iter().any(|part| request::asks(part))) {
+        fill(&mut facts, Key::OnlySleeps, Fact::written(FactValue::Flag(true), part.node.span));
     }
     set_purpose(&evidence(object, &resource.labels, &group.pod, &awake, room), &mut facts);
     if !facts.contains_key(&Key::Kept) {
@@ -280,7 +285,10 @@ fn only_looks(part: &PodContainer) -> bool {
     const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
     let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
     let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
-    texts.any(|text| SHOWS.iter().any(|program| text.trim_start().starts_with(program)))
+    texts.any(|text| {
+        SHOWS.iter().any(|program| text.trim_start().starts_with(program))
+            || text.contains("-smi") && programs::only_lists_devices(text)
+    })
 }
 
 /// Returns the place that shows that a pod only reserves space for others: its image, or a priority below that of
@@ -345,6 +353,10 @@ fn evidence<'a>(
             says: Says::Does(Purpose::Test, "its command only lists the devices"),
             span: part.node.span,
         });
+    }
+    for span in pod.containers.iter().filter_map(waits::image_of_notebooks) {
+        let what = "its image starts a notebook or an editor";
+        evidence.push(PurposeEvidence { says: Says::Does(Purpose::Interactive, what), span });
     }
     if let Some(namespace) = &object.namespace {
         evidence.push(PurposeEvidence { says: Says::Around(namespace), span: object.head });

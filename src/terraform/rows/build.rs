@@ -143,9 +143,9 @@ impl<'a> Builder<'a> {
         resource.shifts = shifts(&scope, &row.shifts);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
         resource.set(Key::Volumes, volumes(self.table, self.index, block));
-        super::programs::add_program_facts(&mut resource, &scope, row);
-        set_purpose(&mut resource, &scope, row);
         resource.metered = metered(&resource, &scope, row);
+        super::programs::add_program_facts(&mut resource, &scope, row, provider);
+        set_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         let place = scope.fact(&row.region, WantedType::TEXT).value().map(ToString::to_string);
         let units = row.count.0.iter().find_map(|count| CapacityUnits::of(&scope, &count.units.0));

@@ -52,6 +52,9 @@ pub(super) struct TypeRow {
     /// Scripts that start programs.
     #[serde(default)]
     pub(super) scripts: Many<RowPath>,
+    /// Whether machines that stop are replaced, so that a script cannot end them.
+    #[serde(default)]
+    pub(super) replaces_stopped: bool,
     /// Containers that run on the resource.
     #[serde(default)]
     pub(super) containers: Many<ContainerAt>,
@@ -454,6 +457,11 @@ pub(super) struct ProviderRow {
     /// Labels that the provider adds to everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
+    /// Whether a machine whose system is shut down is not billed. Not set if this is unknown.
+    pub(super) shutdown_ends_cost: Option<bool>,
+    /// Whether an interruption on spot deletes a machine and its disks, unless its policy keeps them.
+    #[serde(default)]
+    pub(super) interruption_deletes: bool,
 }
 
 fn yes() -> bool {

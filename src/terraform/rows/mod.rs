@@ -26,6 +26,7 @@ mod scope;
 mod shifts;
 mod site;
 mod spot;
+mod startup;
 mod volumes;
 
 pub(super) use inverse::{Literal, PlannedEdit};

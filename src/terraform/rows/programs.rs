@@ -5,41 +5,59 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::inventory::programs::{self, Container, ProgramFacts, Word};
-use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Resource};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Resource, StartedScript, StoppableMachine};
 use crate::languages::hcl::value::HclData;
 use crate::source::static_regex;
 
 use super::labels::variables;
-use super::language::{ContainerAt, TypeRow};
+use super::language::{ContainerAt, ProviderRow, RowRole, TypeRow};
 use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::RowScope;
+use super::startup::Startup;
 use crate::inventory::row_path::RowPath;
 
 static_regex!(
-/// Commands that stop a machine after some time, or when it is idle.
+/// Programs that stop a machine at a time, or when it is idle.
 static STOPS: Regex = {
-    let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
     let named =
         r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
     // A service, timer or scheduled program whose name suggests that it checks for idleness.
     let unit = r"systemctl\s+(?:-\S+\s+)*(?:enable|start|restart)\s+(?:-\S+\s+)*\S*\b(?:idle|inactiv)[\w@.-]*";
     let clock = r"(?:\S+\s+){5}(?:root\s+)?\S*/[\w.-]*(?:\b|_)(?:idle|inactiv)[\w.-]*";
-    format!("(?i)(?:{later}|{named}|{unit}|{clock})")
+    format!("(?i)(?:{named}|{unit}|{clock})")
 });
 
 static_regex!(
-/// A line that stops the machine when the script ends.
-static ENDS: Regex = {
-    let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
-    format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")
+/// A shutdown by `cron`, `at` or a timer.
+static SHUTS_DOWN_BY_CLOCK: Regex = {
+    let off = r"(?:shutdown|poweroff)\b";
+    let cron = format!(r"(?:[\d*/,-]+[ \t]+){{5}}(?:root[ \t]+)?(?:sudo[ \t]+)?\S*{off}");
+    let at = format!(r#"{off}[^\n|]*\|[ \t]*(?:sudo[ \t]+)?at[ \t]+[^\n"']*"#);
+    let timer = format!(r"systemd-run[^\n]*--on-\w+[= ][^\n]*{off}");
+    format!("(?:{cron}|{at}|{timer})")
 });
 
 /// Adds the facts from scripts and containers, unless the resource sets them.
-pub(super) fn add_program_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
-    for path in &row.scripts.0 {
-        for script in scope.find(path).iter().map(word) {
-            fill(resource, ended_by(&script));
-            fill(resource, programs::recognize_script(&script));
+pub(super) fn add_program_facts(
+    resource: &mut Resource,
+    scope: &RowScope<'_>,
+    row: &TypeRow,
+    provider: Option<&ProviderRow>,
+) {
+    let scripts: Vec<Word> = row.scripts.0.iter().flat_map(|path| scope.find(path)).map(|node| word(&node)).collect();
+    if !scripts.is_empty() {
+        let machine = Arc::new(StoppableMachine {
+            shutdown_ends_cost: provider.and_then(|provider| provider.shutdown_ends_cost),
+            is_replaced: row.replaces_stopped,
+            names: resource.metered.iter().map(|meter| meter.name.clone()).collect(),
+        });
+        for script in &scripts {
+            // A template costs nothing, so it does not end.
+            if row.role != RowRole::Template {
+                add_end(resource, script, &machine);
+            }
+            fill(resource, programs::recognize_script(script));
+            add_lost_checkpoints(resource, script, provider, row);
         }
     }
     for place in &row.containers.0 {
@@ -52,18 +70,47 @@ pub(super) fn add_program_facts(resource: &mut Resource, scope: &RowScope<'_>, r
     }
 }
 
-/// Returns the facts about how a script stops its machine. An unknown script gives no facts.
-fn ended_by(script: &Word) -> ProgramFacts {
+/// Adds the facts about how a script stops its machine. An unknown script gives no facts.
+fn add_end(resource: &mut Resource, script: &Word, machine: &Arc<StoppableMachine>) {
+    let Fact::Known(known) = script else { return };
+    let conclude = |value, why: String| Fact::known(value, known.span, FactOrigin::Inferred(why.into()));
+    let by_clock = |text: &str| {
+        let found = STOPS.find(text).or_else(|| {
+            let counts = machine.shutdown_ends_cost != Some(false) && !machine.is_replaced;
+            SHUTS_DOWN_BY_CLOCK.find(text).filter(|_| counts)
+        });
+        found.map(|found| found.as_str().to_owned())
+    };
+    let Startup { script, files } = Startup::read(&known.value, known.span);
+    let (end, started) = programs::machine_end(&script, files, machine);
+    let started = started.into_iter().map(|path| StartedScript { path, span: known.span, machine: machine.clone() });
+    resource.started.extend(started);
     let mut facts = ProgramFacts::new();
-    let Fact::Known(known) = script else { return facts };
-    let conclude = |value, why: &str| Fact::known(value, known.span, FactOrigin::Inferred(why.into()));
-    if let Some(found) = STOPS.find(&known.value) {
-        facts.insert(Key::Schedule, conclude(FactValue::text(found.as_str()), "set in its startup script"));
+    facts.extend(end.map(|end| end.fact("its startup script", known.span)));
+    if let Some(text) = by_clock(&known.value).filter(|_| !facts.contains_key(&Key::Schedule)) {
+        facts.insert(Key::Schedule, conclude(FactValue::text(text), "set in its startup script".to_owned()));
     }
-    if ENDS.is_match(&known.value) {
-        facts.insert(Key::EndsByItself, conclude(FactValue::Flag(true), "its startup script ends with a shutdown"));
+    fill(resource, facts);
+}
+
+/// Adds the fact that checkpoints are lost with the machine: on its own disks, if an interruption deletes these.
+fn add_lost_checkpoints(resource: &mut Resource, script: &Word, provider: Option<&ProviderRow>, row: &TypeRow) {
+    let (Fact::Known(script), Fact::Known(path)) = (script, resource.fact(Key::Checkpoint)) else { return };
+    let is_local = path.value.as_text().is_some_and(|path| !programs::is_remote_or_open(path));
+    let deletes = match resource.fact(Key::EvictionPolicy) {
+        Fact::Known(policy) => {
+            let policy = policy.value.to_string().to_ascii_lowercase();
+            matches!(policy.as_str(), "delete" | "terminate")
+        }
+        Fact::Absent => provider.is_some_and(|provider| provider.interruption_deletes),
+        Fact::Unknown(_) => false,
+    };
+    if is_local && (deletes || row.replaces_stopped) && !programs::copies_results(&script.value) {
+        let why = FactOrigin::Inferred("no command of its startup script copies them".into());
+        let place = FactValue::text("on the machine's own disk, which an interruption deletes");
+        let span = path.span;
+        resource.set(Key::CheckpointLost, Fact::known(place, span, why));
     }
-    facts
 }
 
 fn fill(resource: &mut Resource, facts: ProgramFacts) {

@@ -21,6 +21,7 @@ mod commitments;
 mod homes;
 mod instances;
 mod machines;
+mod of_root;
 mod pools;
 mod purposes;
 mod shared_limits;

@@ -105,12 +105,26 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
         served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \
          measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
+        retired_on: CelType::Text, "Date from which the cloud does not run its machine type any more: a date or a year." => retired_on;
         parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);
     records.schema.has_facts = true;
     records
 });
+
+fn retired_on(asking: &FactContext<'_>, id: u32) -> CelValue {
+    asking.of(id, |it| {
+        let catalog = asking.world.catalog;
+        let (Some(provider), Some(name)) = (it.text(Key::Provider), it.text(Key::Machine)) else {
+            return CelValue::Absent;
+        };
+        let attached = || catalog.equipped(name, it.text(Key::Accelerator)?, it.number(Key::AcceleratorCount)?).ok();
+        let machine = catalog.machine(provider, name).or_else(attached);
+        let date = machine.and_then(|machine| catalog.retired(&machine)).filter(|date| !date.is_empty());
+        date.map_or(CelValue::Absent, CelValue::text)
+    })
+}
 
 /// Returns the eligible machines, with the same calculation as `gpulint plan`.
 fn base(asking: &FactContext<'_>, id: u32) -> CelValue {

@@ -33,8 +33,8 @@ pub use purpose::{PurposeEvidence, Says, infer_purpose, production, purpose_of_t
 pub use raw::{MOST_VALUES, Raw, RawContainer, RawData, RawPod, RawTree};
 pub use resource::{
     BillingRole, CostLabels, CountedIn, Declaration, DiskSpeed, Home, Inventory, LeftAlone, Limited, Link, LinkKind,
-    MachineDisk, MeterName, NodeSelector, Orphaned, PoolLimit, Range, ReadBy, Refused, RepeatedBlock, Resource, Volume,
-    ResourceId, SkippedFile, Taint, UnsupportedFile, WantedObjects, WantedRaw,
+    MachineDisk, MeterName, NodeSelector, Orphaned, PoolLimit, Range, ReadBy, Refused, RepeatedBlock, Resource,
+    ResourceId, SkippedFile, Taint, UnsupportedFile, Volume, WantedObjects, WantedRaw,
 };
 pub use run::{CountedAs, DeploymentRun, GivenRun, RunId, RunKind, order_and_merge_runs};
 pub use schedule_entry::{ScheduleEntry, ScheduledSize, Until};

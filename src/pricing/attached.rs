@@ -131,13 +131,7 @@ fn price_nearby(catalog: &Catalog, resource: &Resource, volume: &Volume) -> Near
 }
 
 /// Adds the disk cost of each machine for whole months, because disks are billed while their machine is stopped.
-fn add_disks(
-    catalog: &Catalog,
-    resource: &Resource,
-    count: Option<Range>,
-    runtime: &Runtime,
-    attached: &mut Attached,
-) {
+fn add_disks(catalog: &Catalog, resource: &Resource, count: Option<Range>, runtime: &Runtime, attached: &mut Attached) {
     if runtime.per != Period::Month {
         attached.leave_out(format!("disks of resources that end by themselves ({})", resource.disks.len()));
         attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));

@@ -126,7 +126,7 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// Returns the cost of the fewest and the most CPUs, if the files count CPUs: each machine type alone provides
-    /// them, and the cheapest and the dearest total count. A machine type with more CPUs than the maximum never starts.
+    /// them, and the cheapest and the most expensive total count. A machine type with more CPUs than the maximum never starts.
     fn by_cpus(
         &self,
         variants: &[&PurchaseVariant<'_>],
@@ -250,13 +250,16 @@ impl<'a> Pricing<'_, 'a> {
         let with_cpus = |list: MoneyRange, total: Option<(Money, Money)>| match total {
             Some((least, most)) if runtime.together.is_none() => {
                 let (floor, ceiling) = (least.times(runtime.hours.floor), most.times(runtime.hours.ceiling));
-                MoneyRange { floor: floor.min(ceiling), expected: list.expected.clamp(floor.min(ceiling), ceiling), ceiling }
+                MoneyRange {
+                    floor: floor.min(ceiling),
+                    expected: list.expected.clamp(floor.min(ceiling), ceiling),
+                    ceiling,
+                }
             }
             _ => list,
         };
-        let bought = |variant: &PurchaseVariant<'_>| {
-            Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour)
-        };
+        let bought =
+            |variant: &PurchaseVariant<'_>| Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour);
         list = with_cpus(list, self.by_cpus(variants, bought));
         item.steps.push(SumStep::new(runtime.sum(count), list.expected).about(StepSource::Count));
         let off = sustained(first, runtime, count);

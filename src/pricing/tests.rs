@@ -493,14 +493,13 @@ fn a_volume_of_several_resources_counts_once() {
 #[test]
 fn the_maximum_of_cpus_is_the_cost_of_one_machine_type() {
     let names = ["g5", "p3.2xlarge", "g5.48xlarge"].map(FactValue::text).to_vec();
-    let mut environment =
-        rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Purchase, "on-demand")]);
+    let mut environment = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Purchase, "on-demand")]);
     let one_of = UnknownFact { span: span(), why: "one of several".into(), candidates: names };
     environment.set(Key::Machine, Fact::Unknown(one_of));
     environment.count = Fact::written(Range { floor: 16.0, expected: 16.0, ceiling: 96.0 }, span());
     environment.counted_in = CountedIn::Cpus;
     let monthly = one(environment).1.monthly.unwrap();
-    // The minimum is one g5.4xlarge. 12 p3.2xlarge at 3 are the dearest 96 CPUs; a g5.48xlarge has more CPUs than that.
+    // The minimum is one g5.4xlarge. 12 p3.2xlarge at 3 are the most expensive 96 CPUs; a g5.48xlarge has more CPUs than that.
     assert_eq!(monthly.floor.usd(), 1.5 * 730.0);
     assert_eq!(monthly.ceiling.usd(), 12.0 * 3.0 * 730.0);
 }

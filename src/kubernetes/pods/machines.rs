@@ -82,9 +82,8 @@ pub(in crate::kubernetes) fn use_reservations(
     pools: &mut [FoundResource],
 ) {
     let class = object.root.at("spec.template.spec.nodeClassRef.name").filter(|_| !pools.is_empty());
-    let class = class.and_then(|name| {
-        index.find("karpenter.k8s.aws/EC2NodeClass", name.text()?, NamePlace::of(name.span))
-    });
+    let class =
+        class.and_then(|name| index.find("karpenter.k8s.aws/EC2NodeClass", name.text()?, NamePlace::of(name.span)));
     let terms = class.and_then(|class| class.root.at("spec.capacityReservationSelectorTerms"));
     let Some(terms) = terms.filter(|terms| !terms.items().is_empty()) else { return };
     let reserved = FactValue::from(Purchase::CapacityReservation);

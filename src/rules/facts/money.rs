@@ -198,7 +198,8 @@ pub(super) enum MoneySum {
 impl MoneySum {
     /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
-        !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::UnusedDisks | MoneySum::AllDisks)
+        !self.is_of_all()
+            && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::UnusedDisks | MoneySum::AllDisks)
     }
 
     /// Returns true if it is the cost of everything together.

@@ -158,7 +158,8 @@ impl<'a> Builder<'a> {
         let place = scope.fact(&row.region, WantedType::TEXT).value().map(ToString::to_string);
         let units = row.count.0.iter().find_map(|count| CapacityUnits::of(&scope, &count.units.0));
         if let Some(Ok(units)) = units {
-            let machines = |base: FactValue| base.as_number().map_or(base, |base| FactValue::Number(units.machines(base)));
+            let machines =
+                |base: FactValue| base.as_number().map_or(base, |base| FactValue::Number(units.machines(base)));
             let base = resource.fact(Key::OnDemandBase).clone().map(machines);
             resource.set(Key::OnDemandBase, base);
         }

@@ -55,7 +55,10 @@ pub(super) fn has_row(kind: &str) -> bool {
 
 /// Returns whether a definition describes resources of the type that provision, request or are templates.
 pub(crate) fn may_rent(kind: &str) -> bool {
-    load::table().of_type(kind).iter().any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage | RowRole::Disk | RowRole::Budget))
+    load::table()
+        .of_type(kind)
+        .iter()
+        .any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage | RowRole::Disk | RowRole::Budget))
 }
 
 /// Returns the resources that blocks provision and request, in the order of the blocks. Blocks with a count of 0 give

@@ -37,11 +37,7 @@ pub(super) fn volumes(table: &'static RowTable, index: &BlockIndex<'_>, block: &
 }
 
 /// Returns the volumes that the block refers to and whose definition describes their size and kind.
-pub(super) fn used_volumes(
-    table: &'static RowTable,
-    index: &BlockIndex<'_>,
-    block: &EvaluatedBlock,
-) -> Vec<Volume> {
+pub(super) fn used_volumes(table: &'static RowTable, index: &BlockIndex<'_>, block: &EvaluatedBlock) -> Vec<Volume> {
     let mut found: Vec<Volume> = Vec::new();
     for (address, _) in &block.references {
         for volume in index.instances(address) {
@@ -55,11 +51,7 @@ pub(super) fn used_volumes(
 }
 
 /// Returns the volumes of a root that no machine refers to: disks without any user, and file systems.
-pub(super) fn nearby(
-    table: &'static RowTable,
-    index: &BlockIndex<'_>,
-    blocks: &[EvaluatedBlock],
-) -> Arc<[Volume]> {
+pub(super) fn nearby(table: &'static RowTable, index: &BlockIndex<'_>, blocks: &[EvaluatedBlock]) -> Arc<[Volume]> {
     let is_machine = |block: &EvaluatedBlock| {
         let rows = block.labels.first().map_or(&[][..], |kind| table.of_type(kind));
         rows.iter().any(|row| matches!(row.role, RowRole::Rented | RowRole::Requested | RowRole::Template))

@@ -219,7 +219,7 @@ fn volumes(report: &Report) -> Option<String> {
     }
 }
 
-/// Returns the volumes, file systems and gateways next to machines, the dearest first, with size and price if known.
+/// Returns the volumes, file systems and gateways next to machines, the most expensive first, with size and price if known.
 fn nearby_volumes(report: &Report) -> Option<String> {
     const MOST_NAMED: usize = 3;
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
@@ -230,9 +230,9 @@ fn nearby_volumes(report: &Report) -> Option<String> {
         let size = it.gib.map(|gib| format!("{} GiB", plain(gib)));
         let price = it.monthly.map(|monthly| format!("~{}/month", report.currency.amount(monthly)));
         let unused = it.is_unused.then(|| "not attached".to_owned());
-        let told: Vec<String> = size.into_iter().chain(price).chain(unused).collect();
-        let told = if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) };
-        format!("{}{told}", escape::one_line(&it.name))
+        let details: Vec<String> = size.into_iter().chain(price).chain(unused).collect();
+        let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+        format!("{}{details}", escape::one_line(&it.name))
     };
     let shown: Vec<String> = all.iter().take(MOST_NAMED).map(text).collect();
     match all.len().saturating_sub(shown.len()) {

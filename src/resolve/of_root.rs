@@ -44,6 +44,10 @@ fn list_unused(resource: &mut Resource) {
         Some(gib) => format!("{} ({gib} GiB)", volume.name),
         None => volume.name.to_string(),
     };
+    if let Some(unknown) = unused.clone().find(|volume| volume.disk.count.is_unknown()) {
+        resource.set(Key::UnusedDisks, unknown.disk.count.clone());
+        return;
+    }
     let all: Vec<Arc<str>> = unused.clone().map(|volume| text(volume).into()).collect();
     let span = unused.clone().find_map(|volume| volume.disk.gib.span());
     if let Some(span) = span.filter(|_| !all.is_empty()) {

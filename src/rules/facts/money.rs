@@ -87,7 +87,10 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 _ => CelValue::Absent,
             };
             disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::Disks);
-            unused_disks: MONEY.holds(), "Monthly cost of the disks in `unused_disks`, if all prices are known." => |asking, id| money(asking, id, MoneySum::UnusedDisks);
+            unused_disks: MONEY.holds(), "Monthly cost of the disks in `unused_disks`, if all prices are known." => |asking, id| {
+                let has_none = asking.of(id, |it| CelValue::Flag(it.fact(Key::UnusedDisks).is_absent()));
+                if matches!(has_none, CelValue::Flag(true)) { CelValue::Absent } else { money(asking, id, MoneySum::UnusedDisks) }
+            };
             stranded: CelType::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,

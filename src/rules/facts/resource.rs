@@ -11,7 +11,7 @@ use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{FactRow, FieldAnswer, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
-use crate::inventory::{self, Fact, Key, Purchase, Range};
+use crate::inventory::{self, Fact, FactValue, Key, Purchase, Range};
 use crate::languages::cel::{CelMap, CelType, CelValue, UnknownSubject, UnknownValue};
 use crate::pricing;
 
@@ -113,16 +113,27 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
+/// Returns the retirement date of the machine type. If the type is one of several, the date is unknown, unless none of
+/// them has one.
 fn retired_on(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |it| {
         let catalog = asking.world.catalog;
-        let (Some(provider), Some(name)) = (it.text(Key::Provider), it.text(Key::Machine)) else {
-            return CelValue::Absent;
+        let Some(provider) = it.text(Key::Provider) else { return CelValue::Absent };
+        let retired = |name: &str| {
+            let attached =
+                || catalog.equipped(name, it.text(Key::Accelerator)?, it.number(Key::AcceleratorCount)?).ok();
+            let machine = catalog.machine(provider, name).or_else(attached)?;
+            catalog.retired(&machine).filter(|date| !date.is_empty())
         };
-        let attached = || catalog.equipped(name, it.text(Key::Accelerator)?, it.number(Key::AcceleratorCount)?).ok();
-        let machine = catalog.machine(provider, name).or_else(attached);
-        let date = machine.and_then(|machine| catalog.retired(&machine)).filter(|date| !date.is_empty());
-        date.map_or(CelValue::Absent, CelValue::text)
+        match it.fact(Key::Machine) {
+            Fact::Known(machine) => machine.value.as_text().and_then(retired).map_or(CelValue::Absent, CelValue::text),
+            Fact::Unknown(machine) => {
+                let mut names = machine.candidates.iter().filter_map(FactValue::as_text);
+                let may_be = machine.candidates.is_empty() || names.any(|name| retired(name).is_some());
+                if may_be { unknown_fact(&machine.why, machine.span, Vec::new()) } else { CelValue::Absent }
+            }
+            Fact::Absent => CelValue::Absent,
+        }
     })
 }
 

@@ -78,10 +78,10 @@ fn read(block: &EvaluatedBlock, row: &'static TypeRow, is_unused: bool) -> Vec<V
         let kind = Fact::unknown("its kind has no price in the catalog", block.span);
         found.push(MachineDisk { gib: gib(block, row), kind, count: Fact::Absent, speed: DiskSpeed::default() });
     }
-    let instances = block.instances.value().map(|count| count.expected).filter(|count| *count != 1.0);
+    let instances = block.instances.clone().map(|count| FactValue::Number(count.expected));
     let of = |mut disk: MachineDisk| {
-        if let Some(instances) = instances {
-            disk.count = Fact::written(FactValue::Number(instances), block.span);
+        if instances.value().and_then(FactValue::as_number) != Some(1.0) {
+            disk.count = instances.clone();
         }
         Volume { name: block.address.as_str().into(), disk, is_unused }
     };

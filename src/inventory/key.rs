@@ -206,7 +206,13 @@ keys! {
     Instances "instances" Integer;
     /// Volumes and file systems in use that are billed separately, each with its size if known.
     Volumes "volumes" List;
-    /// Software whose license is billed in addition to the machine: windows, rhel, suse or grid.
+    /// Disks of its Terraform root that nothing attaches, each with its size if known. The first machine of a root has
+    /// them.
+    UnusedDisks "unused_disks" List;
+    /// Monthly limit in dollars of the cloud budget for everything in its Terraform root. The first machine of a root
+    /// has it.
+    CloudBudget "cloud_budget_usd" Number;
+    /// Software whose license is billed in addition to the machine: windows, rhel, suse, grid or Databricks (DBUs).
     Licence "licence" Text;
 
     // Purchase

@@ -35,7 +35,7 @@ pub use raw::{MOST_VALUES, Raw, RawContainer, RawData, RawPod, RawTree};
 pub use resource::{
     BillingRole, CostLabels, CountedIn, Declaration, DiskSpeed, Home, Inventory, LeftAlone, Limited, Link, LinkKind,
     MachineDisk, MeterName, NodeSelector, Orphaned, PoolLimit, Range, ReadBy, Refused, RepeatedBlock, Resource,
-    ResourceId, SkippedFile, Taint, UnsupportedFile, WantedObjects, WantedRaw,
+    ResourceId, SkippedFile, Taint, UnsupportedFile, Volume, WantedObjects, WantedRaw,
 };
 pub use run::{CountedAs, DeploymentRun, GivenRun, RunId, RunKind, order_and_merge_runs};
 pub use schedule_entry::{ScheduleEntry, ScheduledSize, Until};

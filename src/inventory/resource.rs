@@ -207,6 +207,8 @@ pub struct Resource {
     /// finds that object.
     pub is_patch: bool,
     pub counted_in: CountedIn,
+    /// The CPUs of all machines together, if the files count CPUs and the machine type is one of several.
+    pub cpus_together: Option<Range>,
     /// Attributes that Terraform does not change after creation.
     pub left_alone: LeftAlone,
     /// Limits for all machines of a pool together. An autoscaler does not exceed them.
@@ -226,6 +228,10 @@ pub struct Resource {
     pub selector: NodeSelector,
     /// Disks of each machine that are billed separately.
     pub disks: Vec<MachineDisk>,
+    /// Volumes and file systems that it uses together with others. They stay when its machines stop.
+    pub volumes: Vec<Volume>,
+    /// Volumes and file systems of its root without a known user.
+    pub nearby_volumes: Arc<[Volume]>,
     /// Changes of its number by a schedule.
     pub shifts: Vec<ScheduleEntry>,
     /// Names that usage metrics may have for it.
@@ -260,6 +266,19 @@ pub struct MachineDisk {
     pub speed: DiskSpeed,
 }
 
+/// The kind of a network gateway, which is billed by the hour and not by size.
+const GATEWAY: &str = "nat-gateway";
+
+/// A volume, file system or gateway that is billed by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Volume {
+    /// Its address, by which resources that use the same one are recognized.
+    pub name: Arc<str>,
+    pub disk: MachineDisk,
+    /// Whether it is a disk that nothing attaches.
+    pub is_unused: bool,
+}
+
 /// Provisioned operations per second and MiB per second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiskSpeed {
@@ -268,6 +287,11 @@ pub struct DiskSpeed {
 }
 
 impl MachineDisk {
+    /// Whether its size is a size of storage. A gateway has none.
+    pub fn is_sized(&self) -> bool {
+        self.kind.value().and_then(FactValue::as_text) != Some(GATEWAY)
+    }
+
     pub fn facts(&self) -> [&Fact<FactValue>; 5] {
         [&self.gib, &self.kind, &self.count, &self.speed.iops, &self.speed.throughput]
     }
@@ -601,6 +625,7 @@ impl Resource {
             body,
             count: Fact::known(Range::exactly(1.0), span, super::FactOrigin::Written),
             counted_in: CountedIn::Machines,
+            cpus_together: None,
             left_alone: LeftAlone::default(),
             limits: Vec::new(),
             version_of: None,
@@ -611,6 +636,8 @@ impl Resource {
             links: Vec::new(),
             selector: NodeSelector::default(),
             disks: Vec::new(),
+            volumes: Vec::new(),
+            nearby_volumes: Arc::default(),
             shifts: Vec::new(),
             metered: Vec::new(),
             started: Vec::new(),
@@ -627,6 +654,9 @@ impl Resource {
         };
         let each = self.number(key).filter(|n| *n > 0.0);
         let count = std::mem::take(&mut self.count);
+        if self.counted_in == CountedIn::Cpus && each.is_none() {
+            self.cpus_together = count.value().copied();
+        }
         self.count = match (count, each) {
             (Fact::Known(mut known), _) if known.value.ceiling == 0.0 => {
                 known.value = Range::exactly(0.0);

@@ -1,7 +1,9 @@
-//! The cost of a machine's disks, which is billed separately.
+//! The cost of disks, volumes and file systems, which is billed separately from machines.
+
+use std::sync::Arc;
 
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
-use crate::inventory::{Fact, FactValue, Key, MachineDisk, Range, Resource};
+use crate::inventory::{Fact, FactValue, Key, MachineDisk, Range, Resource, Volume};
 
 use super::hours::{Runtime, count_in_words};
 use super::unit::dollars;
@@ -11,20 +13,52 @@ use crate::resolve::plain;
 /// The cost of disks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
-    /// The monthly cost of the disks of all machines.
+    /// The monthly cost of the disks of all machines, and of the volumes that they share.
     pub monthly: MoneyRange,
+    /// The part of `monthly` for the disks of machines.
+    pub of_machines: MoneyRange,
     pub steps: Vec<SumStep>,
     /// Why the cost is incomplete: disks whose size or price is unknown.
     pub not_known: Vec<String>,
     /// Why the cost is an estimate, if it is one.
     pub estimated: Option<String>,
+    /// The shared volumes whose cost is in `monthly`.
+    pub named: Vec<Arc<str>>,
+    /// The volumes next to the machines. Their cost is not in `monthly`, because their user is unknown.
+    pub nearby: Vec<NearbyVolume>,
+}
+
+/// A volume whose user is unknown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearbyVolume {
+    pub name: Arc<str>,
+    pub gib: Option<f64>,
+    /// The monthly price, if the catalog has it.
+    pub monthly: Option<Money>,
+    /// Whether it is a disk that nothing attaches.
+    pub is_unused: bool,
 }
 
 impl Attached {
     /// Returns the known cost. `None` if the sizes or prices of all disks are unknown.
     pub fn known(&self) -> Option<MoneyRange> {
-        let is_nothing = self.monthly == MoneyRange::ZERO && !self.not_known.is_empty();
-        (!is_nothing).then_some(self.monthly)
+        self.known_of(self.monthly)
+    }
+
+    /// Returns the known cost of the disks of machines.
+    pub fn known_of_machines(&self) -> Option<MoneyRange> {
+        self.known_of(self.of_machines)
+    }
+
+    /// Returns the monthly cost of the disks that nothing attaches. `None` if a price is unknown or there are none.
+    pub fn unused(&self) -> Option<Money> {
+        let unused = self.nearby.iter().filter(|volume| volume.is_unused).map(|volume| volume.monthly);
+        unused.reduce(|one, other| Some(one? + other?))?
+    }
+
+    fn known_of(&self, cost: MoneyRange) -> Option<MoneyRange> {
+        let is_nothing = cost == MoneyRange::ZERO && (self.steps.is_empty() || !self.not_known.is_empty());
+        (!is_nothing).then_some(cost)
     }
 
     fn leave_out(&mut self, why: String) {
@@ -43,31 +77,75 @@ const WITH_SPEED_APART: [&str; 2] = ["pd-extreme", "hyperdisk-ml"];
 /// The maximum number of reasons to store, because the files may define any number of disks without a price.
 const MOST_CAUSES: usize = 16;
 
-/// Returns the disk cost of each machine for whole months, because disks are billed while their machine is stopped.
+/// Returns the cost of the disks of the machines, and of the volumes that they share.
 pub(super) fn attached(
     catalog: &Catalog,
     resource: &Resource,
     count: Option<Range>,
     runtime: &Runtime,
 ) -> Option<Attached> {
-    if resource.disks.is_empty() {
+    if resource.disks.is_empty() && resource.volumes.is_empty() && resource.nearby_volumes.is_empty() {
         return None;
     }
     let mut attached = Attached::default();
+    if !resource.disks.is_empty() {
+        add_disks(catalog, resource, count, runtime, &mut attached);
+    }
+    attached.of_machines = attached.monthly;
+    for volume in &resource.volumes {
+        add_volume(catalog, resource, volume, &mut attached);
+    }
+    attached.nearby = resource.nearby_volumes.iter().map(|volume| price_nearby(catalog, resource, volume)).collect();
+    Some(attached)
+}
+
+/// Adds a volume that is billed once, for whole months.
+fn add_volume(catalog: &Catalog, resource: &Resource, volume: &Volume, attached: &mut Attached) {
+    let first = attached.steps.len();
+    match disks_of_machine(catalog, resource, &volume.disk, attached) {
+        Ok(price) => {
+            attached.monthly += MoneyRange::exactly(price);
+            attached.named.push(volume.name.clone());
+            if let Some(step) = attached.steps.get_mut(first) {
+                step.text = format!("{}, billed once: {}", volume.name, step.text);
+            }
+        }
+        Err(why) => {
+            let why = format!("{}: {why}", volume.name);
+            attached.steps.push(SumStep::from_text(format!("not included: {why}")));
+            attached.leave_out(why);
+        }
+    }
+}
+
+fn price_nearby(catalog: &Catalog, resource: &Resource, volume: &Volume) -> NearbyVolume {
+    let mut alone = Attached::default();
+    let price = disks_of_machine(catalog, resource, &volume.disk, &mut alone);
+    let is_whole = alone.not_known.is_empty();
+    NearbyVolume {
+        name: volume.name.clone(),
+        gib: volume.disk.gib.value().and_then(FactValue::as_number).filter(|_| volume.disk.is_sized()),
+        monthly: price.ok().filter(|price| is_whole && !price.is_zero()),
+        is_unused: volume.is_unused,
+    }
+}
+
+/// Adds the disk cost of each machine for whole months, because disks are billed while their machine is stopped.
+fn add_disks(catalog: &Catalog, resource: &Resource, count: Option<Range>, runtime: &Runtime, attached: &mut Attached) {
     if runtime.per != Period::Month {
         attached.leave_out(format!("disks of resources that end by themselves ({})", resource.disks.len()));
         attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
-        return Some(attached);
+        return;
     }
     let mut each = Money::ZERO;
     for disk in &resource.disks {
-        match disks_of_machine(catalog, resource, disk, &mut attached) {
+        match disks_of_machine(catalog, resource, disk, attached) {
             Ok(price) => each += price,
             Err(why) => attached.leave_out(why),
         }
     }
     attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
-    let Some(count) = count.filter(|_| !each.is_zero()) else { return Some(attached) };
+    let Some(count) = count.filter(|_| !each.is_zero()) else { return };
     // Removing a machine removes its disk, and stopping a machine does not.
     let together = runtime.together.filter(|_| runtime.takes_away);
     let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
@@ -78,7 +156,6 @@ pub(super) fn attached(
     attached.monthly =
         MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
     attached.steps.push(SumStep::new(text, attached.monthly.expected).about(StepSource::Count));
-    Some(attached)
 }
 
 /// Returns the monthly cost of the disks of one kind, or why it is unknown.
@@ -114,7 +191,10 @@ fn disks_of_machine(
         return Err(format!("a disk of {} GiB{kind} has no price in the catalog", plain(gib)));
     };
     let price = found.per_month.times(disks);
-    let mut text = format!("{what} of {}", found.kind);
+    let mut text = match (found.per_gib, found.size_gib) {
+        (None, None) => format!("{many}{} at {} per month", found.kind, dollars(found.per_month)),
+        _ => format!("{what} of {}", found.kind),
+    };
     if kind.is_none() {
         text.push_str(" (assumed)");
     }

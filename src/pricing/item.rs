@@ -125,6 +125,22 @@ impl<'a> Pricing<'_, 'a> {
         variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
     }
 
+    /// Returns the cost of the fewest and the most CPUs, if the files count CPUs: each machine type alone provides
+    /// them, and the cheapest and the most expensive total count. A machine type with more CPUs than the maximum never starts.
+    fn by_cpus(
+        &self,
+        variants: &[&PurchaseVariant<'_>],
+        price: impl Fn(&PurchaseVariant<'_>) -> Option<MoneyRange>,
+    ) -> Option<(Money, Money)> {
+        let cpus = self.resource.cpus_together.filter(|cpus| cpus.ceiling.is_finite())?;
+        let totals = variants.iter().filter_map(|variant| {
+            let each = variant.machine.cpus.filter(|each| *each > 0.0 && *each <= cpus.ceiling.max(cpus.floor))?;
+            let price = price(variant)?;
+            Some((price.floor.times((cpus.floor / each).ceil()), price.ceiling.times((cpus.ceiling / each).floor())))
+        });
+        totals.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
     fn is_spot(&self) -> bool {
         matches!(self.resource.purchase(), Some(Purchase::Spot))
     }
@@ -231,6 +247,20 @@ impl<'a> Pricing<'_, 'a> {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }
+        let with_cpus = |list: MoneyRange, total: Option<(Money, Money)>| match total {
+            Some((least, most)) if runtime.together.is_none() => {
+                let (floor, ceiling) = (least.times(runtime.hours.floor), most.times(runtime.hours.ceiling));
+                MoneyRange {
+                    floor: floor.min(ceiling),
+                    expected: list.expected.clamp(floor.min(ceiling), ceiling),
+                    ceiling,
+                }
+            }
+            _ => list,
+        };
+        let bought =
+            |variant: &PurchaseVariant<'_>| Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour);
+        list = with_cpus(list, self.by_cpus(variants, bought));
         item.steps.push(SumStep::new(runtime.sum(count), list.expected).about(StepSource::Count));
         let off = sustained(first, runtime, count);
         let mut amount = list;
@@ -247,6 +277,7 @@ impl<'a> Pricing<'_, 'a> {
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
         let if_bought = |way| {
             let list = multiply(scenario_range(variants, way)?, times);
+            let list = with_cpus(list, self.by_cpus(variants, |variant| variant.unit.range(way)));
             let off = off.as_ref().filter(|_| way == CostScenario::OnDemand);
             Some((way, off.map_or(list, |(shares, _)| multiply(list, *shares))))
         };

@@ -36,7 +36,7 @@ use crate::inventory::{BillingRole, CountedAs, Fact, FactValue, Key, Range, Reso
 use crate::resolve::Defaults;
 use crate::source::{Date, Span};
 
-pub use attached::Attached;
+pub use attached::{Attached, NearbyVolume};
 pub use bill::bill;
 pub use combined::{MonthOf, pool_of, together};
 pub use contract::{Contract, ContractTerms};

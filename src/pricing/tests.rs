@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{
     BillingRole, CountedIn, DiskSpeed, Fact, FactOrigin, FactValue, Inventory, Key, MachineDisk, Range, ReadBy,
-    Resource, UnknownFact,
+    Resource, UnknownFact, Volume,
 };
 use crate::resolve::{Defaults, OmittedResources, ResourceFilter, complete_machines};
 use crate::source::{MemoryTree, SourceFiles, Span};
@@ -461,6 +461,47 @@ fn disks_are_a_line_of_their_own() {
     let attached = one(known).1.attached.unwrap();
     // The cost is 2 x (100 x 0.1 + 3,000 x 0.005); 125 MiB/s are included.
     assert_eq!((attached.monthly.expected.usd(), attached.not_known.len()), (50.0, 0), "{attached:#?}");
+}
+
+#[test]
+fn a_volume_of_several_resources_counts_once() {
+    let volume = |name: &str, gib: f64, is_unused| Volume {
+        name: name.into(),
+        disk: MachineDisk {
+            gib: Fact::written(FactValue::Number(gib), span()),
+            kind: Fact::written(FactValue::text("gp3"), span()),
+            count: Fact::Absent,
+            speed: DiskSpeed::default(),
+        },
+        is_unused,
+    };
+    let mut machine = g5();
+    machine.count = Fact::written(Range::exactly(4.0), span());
+    machine.volumes = vec![volume("data", 100.0, false)];
+    machine.nearby_volumes = [volume("old", 50.0, true), volume("files", 10.0, false)].into();
+    let (inventory, bill, _) = priced(vec![machine.clone(), machine]);
+    // 100 GiB at 0.1, for four machines and a second resource together.
+    assert_eq!(bill.attached.minimum(), MoneyRange::exactly(Money::from_usd(10.0)));
+    let attached = bill.items[0].attached.clone().unwrap();
+    assert_eq!((attached.of_machines, attached.unused()), (MoneyRange::ZERO, Some(Money::from_usd(5.0))));
+    assert_eq!(bill.items[1].attached, None);
+    let unused = inventory.resources[0].fact(Key::UnusedDisks).value().map(ToString::to_string);
+    assert_eq!(unused.as_deref(), Some("old (50 GiB)"));
+    assert!(inventory.resources[1].fact(Key::UnusedDisks).is_absent());
+}
+
+#[test]
+fn the_maximum_of_cpus_is_the_cost_of_one_machine_type() {
+    let names = ["g5", "p3.2xlarge", "g5.48xlarge"].map(FactValue::text).to_vec();
+    let mut environment = rented(&[(Key::Provider, "aws"), (Key::Region, "us-east-1"), (Key::Purchase, "on-demand")]);
+    let one_of = UnknownFact { span: span(), why: "one of several".into(), candidates: names };
+    environment.set(Key::Machine, Fact::Unknown(one_of));
+    environment.count = Fact::written(Range { floor: 16.0, expected: 16.0, ceiling: 96.0 }, span());
+    environment.counted_in = CountedIn::Cpus;
+    let monthly = one(environment).1.monthly.unwrap();
+    // The minimum is one g5.4xlarge. 12 p3.2xlarge at 3 are the most expensive 96 CPUs; a g5.48xlarge has more CPUs than that.
+    assert_eq!(monthly.floor.usd(), 1.5 * 730.0);
+    assert_eq!(monthly.ceiling.usd(), 12.0 * 3.0 * 730.0);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::source::Span;
 
 use super::Defaults;
 use super::capacity::{holds, never_starts};
+use super::of_root::share_of_root;
 use super::pools::link_pools;
 use super::purposes::infer_purposes;
 use super::shared_limits::{limits_of_clusters, share_limits};
@@ -60,6 +61,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
         completion.limits(resource);
     }
     share_limits(inventory, &limits);
+    share_of_root(inventory);
     left_out
 }
 
@@ -88,6 +90,7 @@ impl Completion<'_> {
         self.rewrite(resource, Key::Accelerator, |name| {
             self.catalog.accelerator(name).map(|known| known.name.to_owned())
         });
+        self.expand_families(resource);
         if let Some(provider) = resource.text(Key::Provider).map(str::to_owned) {
             self.rewrite(resource, Key::Region, |region| self.catalog.region(&provider, region).map(str::to_owned));
         }
@@ -98,6 +101,34 @@ impl Completion<'_> {
             let count = KnownFact { value: FactValue::Number(chips), span, defined, origin };
             resource.set(Key::AcceleratorCount, Fact::Known(count));
         }
+    }
+
+    /// Replaces the names of AWS families, such as `g5`, by patterns for their machine types. AWS Batch accepts both.
+    fn expand_families(&self, resource: &mut Resource) {
+        let machine = resource.fact(Key::Machine);
+        let names: Vec<FactValue> = match machine {
+            Fact::Known(known) => vec![known.value.clone()],
+            Fact::Unknown(unknown) => unknown.candidates.clone(),
+            Fact::Absent => return,
+        };
+        let is_family = |name: &str| {
+            let first = || self.catalog.recognize(AWS, &format!("{name}."));
+            !name.contains(['.', '*']) && matches!(first(), Recognized::Family { .. })
+        };
+        if resource.text(Key::Provider) != Some(AWS) || !names.iter().any(|it| it.as_text().is_some_and(is_family)) {
+            return;
+        }
+        let expand = |name: FactValue| match name.as_text() {
+            Some(text) if is_family(text) => FactValue::text(format!("{text}.*")),
+            _ => name,
+        };
+        let why = machine.why().unwrap_or("it names a family of machine types").to_owned();
+        let unknown = UnknownFact {
+            span: machine.span().unwrap_or(resource.span),
+            why: why.into(),
+            candidates: names.into_iter().map(expand).collect(),
+        };
+        resource.set(Key::Machine, Fact::Unknown(unknown));
     }
 
     fn rewrite(&self, resource: &mut Resource, key: Key, name: impl Fn(&str) -> Option<String>) {

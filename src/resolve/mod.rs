@@ -22,6 +22,7 @@ mod commitments;
 mod homes;
 mod instances;
 mod machines;
+mod of_root;
 mod pools;
 mod purposes;
 mod requests;

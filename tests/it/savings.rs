@@ -139,6 +139,13 @@ fn cases() -> Vec<Case> {
             ),
             |_| 3000.0 * 0.08,
         ),
+        case(
+            "unused-disk",
+            "aws_instance.a",
+            instance("a", "g5.xlarge", "")
+                + "resource \"aws_ebs_volume\" \"old\" {\n  availability_zone = \"us-east-1a\"\n  type = \"gp3\"\n  size = 4000\n}\n",
+            |_| 4000.0 * 0.08,
+        ),
         case("static-replicas", "Deployment/serving/chat", deployment("serving", 4, "g5.xlarge", 1, ""), |it| {
             it.month * 3.0 / 4.0 * (1.0 - 50.0 / 168.0)
         }),

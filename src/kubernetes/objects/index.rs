@@ -11,7 +11,7 @@ use super::object::KubernetesObject;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
 
 /// Kinds that other objects take values from, in addition to those with `borrows` definitions.
-const JOINED: [&str; 11] = [
+const JOINED: [&str; 12] = [
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceClaimTemplate",
     "resource.k8s.io/DeviceClass",
@@ -23,6 +23,7 @@ const JOINED: [&str; 11] = [
     "/PersistentVolume",
     "storage.k8s.io/StorageClass",
     "scheduling.k8s.io/PriorityClass",
+    "karpenter.k8s.aws/EC2NodeClass",
 ];
 
 /// The limit on names with placeholders that are indexed.

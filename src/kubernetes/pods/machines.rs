@@ -1,8 +1,8 @@
 //! Reads machines that manifests provision: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    BillingRole, Fact, FactOrigin, Key, KnownFact, Limited, NodeSelector, PoolLimit, PurposeEvidence, Range, ReadBy,
-    Resource, Says, UnknownFact, programs,
+    BillingRole, Fact, FactOrigin, FactValue, Key, KnownFact, Limited, NodeSelector, PoolLimit, Purchase,
+    PurposeEvidence, Range, ReadBy, Resource, Says, UnknownFact, programs,
 };
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -13,6 +13,7 @@ use super::nodes::Condition;
 use super::pod::taints;
 use super::resource::{serves, set_purpose};
 use super::workload::{Above, FoundResource};
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::rows::amount;
@@ -70,6 +71,32 @@ pub(in crate::kubernetes) fn resources(
             carrier: None,
             owners: Vec::new(),
         });
+    }
+}
+
+/// Marks pools as reserved whose node class selects capacity reservations, unless the pool excludes reserved capacity.
+/// Karpenter uses a selected reservation first (documentation of Karpenter, 2026-11).
+pub(in crate::kubernetes) fn use_reservations(
+    object: &KubernetesObject<'_>,
+    index: &ObjectIndex<'_>,
+    pools: &mut [FoundResource],
+) {
+    let class = object.root.at("spec.template.spec.nodeClassRef.name").filter(|_| !pools.is_empty());
+    let class =
+        class.and_then(|name| index.find("karpenter.k8s.aws/EC2NodeClass", name.text()?, NamePlace::of(name.span)));
+    let terms = class.and_then(|class| class.root.at("spec.capacityReservationSelectorTerms"));
+    let Some(terms) = terms.filter(|terms| !terms.items().is_empty()) else { return };
+    let reserved = FactValue::from(Purchase::CapacityReservation);
+    for pool in pools {
+        let allows = match pool.resource.fact(Key::Purchase) {
+            Fact::Known(known) => known.origin == FactOrigin::Default,
+            Fact::Unknown(unknown) => unknown.candidates.contains(&reserved),
+            Fact::Absent => true,
+        };
+        if allows {
+            let because = FactOrigin::Inferred("its node class selects capacity reservations".into());
+            pool.resource.set(Key::Purchase, Fact::known(reserved.clone(), terms.span, because));
+        }
     }
 }
 

@@ -154,6 +154,8 @@ fn resource(
     for (key, fact) in facts {
         resource.set(key, fact);
     }
+    resource.volumes = storage::volumes(&group.pod, index);
+    resource.disks = storage::disks(&group.pod, object.root, index);
     let claims = request.claims.iter().map(|(to, span)| Link::named(LinkKind::Claim, to.clone(), *span));
     resource.links.extend(claims);
     resource

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, FactOrigin, FactValue, Key, programs};
+use crate::inventory::{DiskSpeed, Fact, FactOrigin, FactValue, Key, MachineDisk, Volume, programs};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -10,6 +10,7 @@ use super::containers;
 use super::pod::{Pod, PodContainer};
 use super::request;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
@@ -23,6 +24,23 @@ const SLOW: [(&str, &str); 6] = [
     ("nfs", "nfs"),
 ];
 
+/// The parameters of a storage class that name the kind of its disks, by provisioner.
+const KIND_PARAMETERS: [&str; 4] = ["type", "skuName", "skuname", "storageaccounttype"];
+
+/// Storage classes that clusters of the clouds have by default, and the kinds of their disks (documentation of EKS, GKE
+/// and AKS, 2026-11). `gp3` is the usual name of a class that one creates for this kind.
+const KINDS_OF_CLASSES: [(&str, &str); 7] = [
+    ("gp2", "gp2"),
+    ("gp3", "gp3"),
+    ("standard-rwo", "pd-balanced"),
+    ("premium-rwo", "pd-ssd"),
+    ("managed-csi", "StandardSSD_LRS"),
+    ("managed-csi-premium", "Premium_LRS"),
+    ("managed-premium", "Premium_LRS"),
+];
+
+const BYTES_OF_GIB: f64 = 1_073_741_824.0;
+
 pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &mut Facts) {
     for volume in pod.spec.get("volumes").map(Node::items).unwrap_or_default() {
         fill(facts, Key::DataStorage, of_volume(volume, index));
@@ -30,6 +48,57 @@ pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &m
     fill(facts, Key::Volumes, claims(pod, index));
     let lost = lost_checkpoints(pod, index, facts);
     fill(facts, Key::CheckpointLost, lost);
+}
+
+/// Returns the claims of this tree that the pod mounts, as volumes with their sizes and kinds.
+pub(in crate::kubernetes) fn volumes(pod: &Pod, index: &ObjectIndex<'_>) -> Vec<Volume> {
+    let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
+    let names = volumes.iter().filter_map(|volume| volume.at("persistentVolumeClaim.claimName"));
+    let found = names.filter_map(|name| {
+        let claim = index.find("/PersistentVolumeClaim", name.text()?, NamePlace::of(name.span))?;
+        let disk = disk(claim.root.get("spec")?, index)?;
+        Some(Volume { name: format!("PersistentVolumeClaim/{}", name.text()?).into(), disk, is_unused: false })
+    });
+    found.collect()
+}
+
+/// Returns the disks that a controller creates for each of its pods.
+pub(in crate::kubernetes) fn disks(pod: &Pod, root: &Node, index: &ObjectIndex<'_>) -> Vec<MachineDisk> {
+    let templates = root.at("spec.volumeClaimTemplates").map(Node::items).unwrap_or_default();
+    let templates = templates.iter().filter_map(|template| template.get("spec"));
+    let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
+    let own = volumes.iter().filter_map(|volume| volume.at("ephemeral.volumeClaimTemplate.spec"));
+    templates.chain(own).filter_map(|claim| disk(claim, index)).collect()
+}
+
+/// Returns the disk that a claim requests. Its kind follows from its storage class.
+fn disk(claim: &Node, index: &ObjectIndex<'_>) -> Option<MachineDisk> {
+    let size = claim.at("resources.requests.storage")?;
+    let gib = amount::amount(size).map(|bytes| FactValue::Number(bytes / BYTES_OF_GIB));
+    let kind = match claim.get("storageClassName") {
+        Some(class) => kind_of_class(class, index),
+        None => Fact::unknown("no storage class is named", size.span),
+    };
+    Some(MachineDisk { gib, kind, count: Fact::Absent, speed: DiskSpeed::default() })
+}
+
+fn kind_of_class(class: &Node, index: &ObjectIndex<'_>) -> Fact<FactValue> {
+    let Some(name) = class.text() else { return Fact::unknown("the storage class is unknown", class.span) };
+    let found = index.find("storage.k8s.io/StorageClass", name, NamePlace::of(class.span));
+    let stated = found.and_then(|found| {
+        let parameters = found.root.get("parameters")?;
+        KIND_PARAMETERS.iter().find_map(|key| parameters.get(key)?.text())
+    });
+    if let Some(kind) = stated {
+        return Fact::known(FactValue::text(&**kind), class.span, FactOrigin::Resolved);
+    }
+    match KINDS_OF_CLASSES.iter().find(|(known, _)| **known == **name).filter(|_| found.is_none()) {
+        Some((_, kind)) => {
+            let why = "the class of this name that the cloud creates";
+            Fact::known(FactValue::text(*kind), class.span, FactOrigin::Inferred(why.into()))
+        }
+        None => Fact::unknown(format!("the storage class {name} does not name a kind of disk"), class.span),
+    }
 }
 
 /// Returns the claims of this tree that it mounts, with their sizes.

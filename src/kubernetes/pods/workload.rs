@@ -100,9 +100,11 @@ impl WorkloadReader<'_, '_> {
             }
         }
         let count = if idle { 0.0 } else { 1.0 };
+        let first = out.len();
         for machines in row.iter().flat_map(|row| &row.machines) {
             machines::resources(&object, machines, body, &Above::new(count, object.head), out);
         }
+        machines::use_reservations(&object, self.index, out.get_mut(first..).unwrap_or_default());
         let mut groups = Vec::new();
         self.collect(&object, row, &Above::new(count, object.head), &mut groups);
         let before = out.len();

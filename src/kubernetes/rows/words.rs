@@ -107,6 +107,7 @@ const OTHERS: &[&str] = &[
     "PersistentVolumeClaim",
     "StorageClass",
     "PriorityClass",
+    "EC2NodeClass",
     "Role",
     "RoleBinding",
     "ClusterRole",

@@ -333,6 +333,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
         (&["ConfigMap", "List"][..], Matter::Configures),
         (&["ResourceClaim", "ResourceClaimTemplate", "DeviceClass"][..], Matter::Scales),
         (&["LocalQueue", "ClusterQueue", "ResourceFlavor"][..], Matter::Scales),
+        (&["PersistentVolumeClaim", "StorageClass", "EC2NodeClass"][..], Matter::Scales),
     ] {
         kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
     }

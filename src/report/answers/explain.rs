@@ -52,7 +52,7 @@ fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
         let (way, money) = (scenario.name().replace('_', " "), currency.range(*range));
         let _ = writeln!(text, "  bought {way}: {}{money}/{per}{why}", mark(doubt.is_some()));
     }
-    if let Some(attached) = &item.attached {
+    if let Some(attached) = item.attached.as_ref().filter(|it| it.known().is_some() || !it.not_known.is_empty()) {
         let _ = writeln!(text, "\ndisks, billed separately");
         steps(&mut text, report, resource, &attached.steps);
         let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));

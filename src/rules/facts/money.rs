@@ -87,6 +87,10 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 _ => CelValue::Absent,
             };
             disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::Disks);
+            unused_disks: MONEY.holds(), "Monthly cost of the disks in `unused_disks`, if all prices are known." => |asking, id| {
+                let has_none = asking.of(id, |it| CelValue::Flag(it.fact(Key::UnusedDisks).is_absent()));
+                if matches!(has_none, CelValue::Flag(true)) { CelValue::Absent } else { money(asking, id, MoneySum::UnusedDisks) }
+            };
             stranded: CelType::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,
@@ -181,6 +185,7 @@ pub(super) enum MoneySum {
     Instead(FitAlternative),
     Saves,
     Disks,
+    UnusedDisks,
     AllDisks,
     Rented,
     Requested,
@@ -196,7 +201,8 @@ pub(super) enum MoneySum {
 impl MoneySum {
     /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
-        !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::AllDisks)
+        !self.is_of_all()
+            && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::UnusedDisks | MoneySum::AllDisks)
     }
 
     /// Returns true if it is the cost of everything together.
@@ -209,7 +215,7 @@ impl MoneySum {
     }
 }
 
-const SUMS: [MoneySum; 34] = [
+const SUMS: [MoneySum; 35] = [
     MoneySum::Cost,
     MoneySum::CostOnDemand,
     MoneySum::CostSpot,
@@ -234,6 +240,7 @@ const SUMS: [MoneySum; 34] = [
     MoneySum::Instead(FitAlternative::PerToken),
     MoneySum::Saves,
     MoneySum::Disks,
+    MoneySum::UnusedDisks,
     MoneySum::AllDisks,
     MoneySum::Rented,
     MoneySum::Requested,
@@ -269,7 +276,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: MoneySum) -> CelValu
         (MoneySum::Monthly | MoneySum::Hourly | MoneySum::ListHourly, Some(Status::Unpriced(why))) => why,
         (MoneySum::Share, _) => "no total counts this resource",
         (MoneySum::Measured, _) => "no usable measurement of its hours",
-        (MoneySum::Disks, _) => "its disks are unknown",
+        (MoneySum::Disks | MoneySum::UnusedDisks, _) => "its disks are unknown",
         (MoneySum::Spot, _) => "no spot price is known",
         (MoneySum::Reserved1y | MoneySum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
@@ -337,7 +344,8 @@ fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option
         MoneySum::Reserved3y => if_bought(CostScenario::Reserved3y),
         MoneySum::Instead(which) => instead(asking, id, which),
         MoneySum::Saves => asking.saves,
-        MoneySum::Disks => item?.attached.as_ref()?.known(),
+        MoneySum::Disks => item?.attached.as_ref()?.known_of_machines(),
+        MoneySum::UnusedDisks => item?.attached.as_ref()?.unused().map(MoneyRange::exactly),
         MoneySum::AllDisks => Some(asking.world.bill.attached.minimum()),
         MoneySum::Rented => Some(asking.world.bill.rented.minimum()),
         MoneySum::Requested => Some(asking.world.bill.requested.minimum()),

@@ -11,7 +11,7 @@ use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{FactRow, FieldAnswer, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
-use crate::inventory::{self, Fact, Key, Purchase, Range};
+use crate::inventory::{self, Fact, FactValue, Key, Purchase, Range};
 use crate::languages::cel::{CelMap, CelType, CelValue, UnknownSubject, UnknownValue};
 use crate::pricing;
 
@@ -111,12 +111,37 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
         smaller_for_pods: SMALLER.holds(), "Cheapest machine with the same accelerator and enough of them for all pods of a pool. Not set if \
          it is not cheaper." => measured::smaller_for_pods;
+        retired_on: CelType::Text, "Date from which the cloud does not run its machine type any more: a date or a year." => retired_on;
         parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);
     records.schema.has_facts = true;
     records
 });
+
+/// Returns the retirement date of the machine type. If the type is one of several, the date is unknown, unless none of
+/// them has one.
+fn retired_on(asking: &FactContext<'_>, id: u32) -> CelValue {
+    asking.of(id, |it| {
+        let catalog = asking.world.catalog;
+        let Some(provider) = it.text(Key::Provider) else { return CelValue::Absent };
+        let retired = |name: &str| {
+            let attached =
+                || catalog.equipped(name, it.text(Key::Accelerator)?, it.number(Key::AcceleratorCount)?).ok();
+            let machine = catalog.machine(provider, name).or_else(attached)?;
+            catalog.retired(&machine).filter(|date| !date.is_empty())
+        };
+        match it.fact(Key::Machine) {
+            Fact::Known(machine) => machine.value.as_text().and_then(retired).map_or(CelValue::Absent, CelValue::text),
+            Fact::Unknown(machine) => {
+                let mut names = machine.candidates.iter().filter_map(FactValue::as_text);
+                let may_be = machine.candidates.is_empty() || names.any(|name| retired(name).is_some());
+                if may_be { unknown_fact(&machine.why, machine.span, Vec::new()) } else { CelValue::Absent }
+            }
+            Fact::Absent => CelValue::Absent,
+        }
+    })
+}
 
 /// Returns the eligible machines, with the same calculation as `gpulint plan`.
 fn base(asking: &FactContext<'_>, id: u32) -> CelValue {

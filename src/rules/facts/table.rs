@@ -82,7 +82,7 @@ fn values(record: &str, fact: &str) -> &'static [&'static str] {
         (_, "purpose") => &PURPOSES,
         (_, "purchase") => &PURCHASES,
         ("resource", "task") => &TASKS,
-        ("resource", "licence") => &["windows", "rhel", "suse", "grid"],
+        ("resource", "licence") => &["windows", "rhel", "suse", "grid", "Databricks (DBUs)"],
         ("resource", "sharing") => &["time-slicing", "mps"],
         ("resource", "processor") => &["amd64", "arm64"],
         (_, "role") => &["rented", "requested"],

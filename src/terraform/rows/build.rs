@@ -1,6 +1,6 @@
 //! Creates one resource from a block, or from each part of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::{
@@ -22,7 +22,7 @@ use super::node::ValueNode;
 use super::place::region;
 use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
-use super::volumes::volumes;
+use super::volumes::{used_volumes, volumes};
 use crate::inventory::row_path::RowPath;
 
 /// A resource with its block.
@@ -61,6 +61,8 @@ pub(super) struct Builder<'a> {
     labels_beside: LabelsOfBlocks<'a>,
     pub(super) front_end: ReadBy,
     pub(super) resources: Vec<BuiltResource>,
+    /// The number of resources for each address of the current block.
+    pub(super) parts_of_block: HashMap<String, usize>,
 }
 
 impl<'a> Builder<'a> {
@@ -72,12 +74,16 @@ impl<'a> Builder<'a> {
         front_end: ReadBy,
     ) -> Self {
         let labels_beside = LabelsOfBlocks::new(table, blocks);
-        Builder { table, index, default_maps, labels_beside, front_end, resources: Vec::new() }
+        let parts_of_block = HashMap::new();
+        Builder { table, index, default_maps, labels_beside, front_end, resources: Vec::new(), parts_of_block }
     }
 
     /// Adds the resources that a definition creates from a block. The first part of the first definition has the
     /// address of the block.
     pub(super) fn add(&mut self, block: &'a EvaluatedBlock, kind: &str, row: &'static TypeRow, is_first: bool) {
+        if is_first {
+            self.parts_of_block.clear();
+        }
         let Some(each) = &row.each else {
             let scope = RowScope::of(block);
             self.part(scope, kind, row, None);
@@ -94,6 +100,13 @@ impl<'a> Builder<'a> {
             scope.defaults = row.defaults.0.iter().flat_map(|path| scope.find(path)).collect();
             self.part(scope, kind, row, suffix.as_deref());
         }
+    }
+
+    /// Returns the address of a part, with a number if another definition of the type already has this part.
+    fn unique_address(&mut self, address: String) -> String {
+        let known = self.parts_of_block.entry(address.clone()).or_default();
+        *known += 1;
+        if *known == 1 { address } else { format!("{address}#{known}") }
     }
 
     fn part(&mut self, mut scope: RowScope<'a>, kind: &str, row: &'static TypeRow, suffix: Option<&str>) {
@@ -122,6 +135,7 @@ impl<'a> Builder<'a> {
         if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
             return;
         }
+        resource.address = self.unique_address(resource.address);
         (resource.count, resource.counted_in) = count(&scope, &row.count.0);
         resource.left_alone.count = is_number_left(&scope, &row.count.0);
         let machine = row.keyed.iter().find(|(key, _)| *key == Key::Machine);
@@ -143,12 +157,19 @@ impl<'a> Builder<'a> {
         resource.shifts = shifts(&scope, &row.shifts);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
         resource.set(Key::Volumes, volumes(self.table, self.index, block));
+        resource.volumes = used_volumes(self.table, self.index, block);
         resource.metered = metered(&resource, &scope, row);
         super::programs::add_program_facts(&mut resource, &scope, row, provider);
         set_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         let place = scope.fact(&row.region, WantedType::TEXT).value().map(ToString::to_string);
         let units = row.count.0.iter().find_map(|count| CapacityUnits::of(&scope, &count.units.0));
+        if let Some(Ok(units)) = units {
+            let machines =
+                |base: FactValue| base.as_number().map_or(base, |base| FactValue::Number(units.machines(base)));
+            let base = resource.fact(Key::OnDemandBase).clone().map(machines);
+            resource.set(Key::OnDemandBase, base);
+        }
         self.resources.push(BuiltResource { resource, block: block.address.clone(), covered_by, place, units });
     }
 }

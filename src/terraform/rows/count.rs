@@ -44,7 +44,8 @@ fn one(span: Span) -> Fact<Range> {
 /// Returns the range of one count of the definition.
 pub(super) fn range(scope: &RowScope<'_>, count: &CountReading) -> Fact<Range> {
     let number = |spec| number_of(scope.fact(spec, WantedType::NUMBER));
-    let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
+    let desired = sum(number(&count.desired), number(&count.also));
+    let (min, max) = (number(&count.min), number(&count.max));
     let is_left = |spec| is_left_to_others(scope, spec);
     let is_open = if max.is_absent() { is_left(&count.desired) } else { is_left(&count.max) };
     let mut fact = match combine(desired, min, max, count.unlimited) {
@@ -66,6 +67,15 @@ pub(super) fn range(scope: &RowScope<'_>, count: &CountReading) -> Fact<Range> {
             let span = fact.span().unwrap_or_else(|| scope.span());
             times(fact, zone_count(scope, zones, span))
         }
+    }
+}
+
+/// Adds two numbers. An unset number counts as zero, unless both are unset.
+fn sum(one: Fact<f64>, other: Fact<f64>) -> Fact<f64> {
+    match (one, other) {
+        (Fact::Absent, only) | (only, Fact::Absent) => only,
+        (Fact::Unknown(unknown), _) | (_, Fact::Unknown(unknown)) => Fact::unknown(unknown.why, unknown.span),
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(KnownFact { value: one.value + other.value, ..one }),
     }
 }
 

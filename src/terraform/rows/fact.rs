@@ -9,7 +9,7 @@ use crate::source::Span;
 use super::language::{FactReading, RowConstant, Spec};
 use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::{RowScope, Truth};
-use crate::inventory::row_path::Start;
+use crate::inventory::row_path::{RowPath, Start};
 
 /// The form of the result: a fact of the inventory, or a plain type.
 #[derive(Clone, Copy)]
@@ -140,6 +140,9 @@ impl RowScope<'_> {
             return self.joined(alternative, wanted);
         }
         let Some(path) = &alternative.at else { return Fact::Absent };
+        if !alternative.share_of.0.is_empty() {
+            return self.share(alternative, path);
+        }
         if alternative.length {
             return length(&self.find(&path.whole()));
         }
@@ -155,6 +158,31 @@ impl RowScope<'_> {
             Start::Link(_) | Start::Provider => resolved(fact),
             _ => fact,
         }
+    }
+
+    /// Returns the part that a number has in the sum of others. Unset numbers count as zero.
+    fn share(&self, alternative: &FactReading, part: &RowPath) -> Fact<FactValue> {
+        let number = |path: &RowPath| {
+            let one = FactReading { at: Some(path.clone()), ..FactReading::default() };
+            self.read_alternative(&one, None, WantedType::NUMBER)
+        };
+        let part = match number(part) {
+            Fact::Known(part) => part,
+            other => return other,
+        };
+        let mut sum = 0.0;
+        for path in &alternative.share_of.0 {
+            match number(path) {
+                Fact::Known(known) => sum += known.value.as_number().unwrap_or(0.0),
+                Fact::Unknown(unknown) => return Fact::Unknown(UnknownFact { candidates: Vec::new(), ..unknown }),
+                Fact::Absent => {}
+            }
+        }
+        let Some(share) = part.value.as_number().map(|part| part / sum).filter(|share| share.is_finite()) else {
+            return Fact::Absent;
+        };
+        let share = share * alternative.times.unwrap_or(1.0) + alternative.plus.unwrap_or(0.0);
+        Fact::Known(KnownFact { value: FactValue::Number(share), ..part })
     }
 
     /// Joins several strings. The result is unknown if one of them is unknown.

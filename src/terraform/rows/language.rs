@@ -139,6 +139,10 @@ pub(super) enum RowRole {
     Control,
     /// The block is a volume or file system that a resource with accelerators may use.
     Storage,
+    /// The block is a disk. The definition of a machine reads the disks that are attached to it.
+    Disk,
+    /// The block is a budget of the cloud for everything in its root.
+    Budget,
 }
 
 /// Disks of each machine.
@@ -263,6 +267,9 @@ pub(super) struct CountReading {
     pub(super) when: Conditions,
     #[serde(default)]
     pub(super) desired: Spec,
+    /// A number that is added to `desired`.
+    #[serde(default)]
+    pub(super) also: Spec,
     #[serde(default)]
     pub(super) min: Spec,
     #[serde(default)]
@@ -382,6 +389,9 @@ pub(super) struct FactReading {
     pub(super) join: Vec<RowPath>,
     #[serde(default)]
     pub(super) with: String,
+    /// The value is the number at `at`, divided by the sum of the numbers at these paths.
+    #[serde(default)]
+    pub(super) share_of: Many<RowPath>,
     /// The value that the type or the condition implies.
     pub(super) is: Option<RowConstant>,
     /// The provider's documented default.

@@ -72,6 +72,11 @@ impl<'a> BlockIndex<'a> {
         users.map(|(block, _)| block.span).collect::<HashSet<_>>().len()
     }
 
+    /// Returns the blocks that refer to this one.
+    pub(super) fn referrers(&self, address: &str) -> impl Iterator<Item = &'a EvaluatedBlock> {
+        self.referrers.get(base(address)).into_iter().flatten().map(|(block, _)| *block)
+    }
+
     /// Returns the instances of the block with this address, which has no key.
     pub(in crate::terraform) fn instances(&self, address: &str) -> &[&'a EvaluatedBlock] {
         self.by_address.get(address).map_or(&[], Vec::as_slice)

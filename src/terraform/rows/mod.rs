@@ -4,6 +4,7 @@
 //! handles the keys and knows no type. If a definition needs more, a new key is added for all definitions.
 
 mod arguments;
+mod budgets;
 mod build;
 mod control;
 mod count;
@@ -38,7 +39,7 @@ pub(super) use spot::Spot;
 
 use std::collections::HashSet;
 
-use crate::inventory::{FactOverrides, ReadBy, RepeatedBlock, Resource, RunId};
+use crate::inventory::{BillingRole, FactOverrides, Key, ReadBy, RepeatedBlock, Resource, RunId};
 use crate::source::Span;
 
 use super::address;
@@ -55,7 +56,10 @@ pub(super) fn has_row(kind: &str) -> bool {
 
 /// Returns whether a definition describes resources of the type that provision, request or are templates.
 pub(crate) fn may_rent(kind: &str) -> bool {
-    load::table().of_type(kind).iter().any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage))
+    load::table()
+        .of_type(kind)
+        .iter()
+        .any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage | RowRole::Disk | RowRole::Budget))
 }
 
 /// Returns the resources that blocks provision and request, in the order of the blocks. Blocks with a count of 0 give
@@ -76,7 +80,7 @@ pub(super) fn resources(
                 for (at, row) in table.of_type(kind).iter().enumerate() {
                     match row.role {
                         RowRole::Control => controls.push((block, row)),
-                        RowRole::Storage => {}
+                        RowRole::Storage | RowRole::Disk | RowRole::Budget => {}
                         _ => builder.add(block, kind, row, at == 0),
                     }
                 }
@@ -86,6 +90,12 @@ pub(super) fn resources(
         }
     }
     let mut resources = builder.resources;
+    let nearby = volumes::nearby(table, &index, blocks);
+    let budget = budgets::of_root(table, blocks);
+    for it in resources.iter_mut().filter(|it| it.resource.role == BillingRole::Rented) {
+        it.resource.nearby_volumes = nearby.clone();
+        it.resource.set(Key::CloudBudget, budget.clone());
+    }
     control::apply(&controls, &index, &mut resources);
     if let Some((adjust, run)) = adjust {
         resources = resources.into_iter().flat_map(|built| built.adjusted(adjust, run)).collect();

@@ -26,6 +26,7 @@ pub(super) fn add<'a>(builder: &mut Builder<'a>, block: &'a EvaluatedBlock) {
     let rows = builder.table.of_module(&name);
     match rows {
         Some(rows) => {
+            builder.parts_of_block.clear();
             for row in rows {
                 builder.add(block, &kind, row, false);
             }

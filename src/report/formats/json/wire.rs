@@ -336,7 +336,12 @@ impl WirePrice {
 
 fn not_included(item: &BillItem) -> Vec<String> {
     let disks = item.attached.iter().flat_map(|it| it.not_known.iter().cloned());
-    item.licence.iter().cloned().chain(disks).collect()
+    let nearby = item.attached.iter().flat_map(|it| &it.nearby);
+    let nearby = nearby.map(|it| match it.monthly {
+        Some(monthly) => format!("{} in the same root: ${:.2} per month", it.name, monthly.usd()),
+        None => format!("{} in the same root", it.name),
+    });
+    item.licence.iter().cloned().chain(disks).chain(nearby).collect()
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! Writes the summary below the findings: totals, causes, prices and their age.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -8,7 +9,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{BillingRole, CountedAs, FactValue, Key, Resource};
-use crate::pricing::{BillItem, CostSum, Period, Status};
+use crate::pricing::{BillItem, CostSum, NearbyVolume, Period, Status};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::{mark, role_heading};
@@ -16,6 +17,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_at_full_scale, best_of, best_savings, saving};
 use crate::report::views::{coverage, excluded};
 use crate::report::{EntryDetail, Most, Report, ReportStyle, escape};
+use crate::resolve::plain;
 use crate::rules::{Finding, Safety};
 
 /// The limit on causes that are listed. The rest is only counted.
@@ -189,6 +191,7 @@ fn not_included(report: &Report) -> Vec<String> {
         n => all.push(format!("licenses ({n})")),
     }
     all.extend(volumes(report));
+    all.extend(nearby_volumes(report));
     all.extend(["transfer", "support", "tax"].map(str::to_owned));
     all
 }
@@ -196,19 +199,46 @@ fn not_included(report: &Report) -> Vec<String> {
 /// Returns the volumes and file systems that resources use and that are billed separately, the first ones by name.
 fn volumes(report: &Report) -> Option<String> {
     const MOST_NAMED: usize = 3;
+    let priced = report.bill.items.iter().filter_map(|item| item.attached.as_ref()).flat_map(|it| &it.named);
+    let priced: BTreeSet<&str> = priced.map(|name| &**name).collect();
     let resources = report.inventory.resources.iter().filter(|it| it.is_added());
+    let is_open = |named: &&str| !priced.contains(named.split(" (").next().unwrap_or_default());
     let named: BTreeSet<&str> = resources
         .filter_map(|it| match it.fact(Key::Volumes).value() {
             Some(FactValue::List(named)) => Some(named.iter().map(|name| &**name)),
             _ => None,
         })
         .flatten()
+        .filter(is_open)
         .collect();
     let shown: Vec<String> = named.iter().take(MOST_NAMED).map(|name| escape::one_line(name)).collect();
     match named.len().saturating_sub(shown.len()) {
         _ if shown.is_empty() => None,
         0 => Some(shown.join(", ")),
         more => Some(format!("{} and {more} more volumes", shown.join(", "))),
+    }
+}
+
+/// Returns the volumes, file systems and gateways next to machines, the most expensive first, with size and price if known.
+fn nearby_volumes(report: &Report) -> Option<String> {
+    const MOST_NAMED: usize = 3;
+    let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
+    let mut all: Vec<&NearbyVolume> =
+        items.filter_map(|(_, item)| item.attached.as_ref()).flat_map(|it| &it.nearby).collect();
+    all.sort_by_key(|it| (Reverse(it.monthly), it.name.clone()));
+    let text = |it: &&NearbyVolume| {
+        let size = it.gib.map(|gib| format!("{} GiB", plain(gib)));
+        let price = it.monthly.map(|monthly| format!("~{}/month", report.currency.amount(monthly)));
+        let unused = it.is_unused.then(|| "not attached".to_owned());
+        let details: Vec<String> = size.into_iter().chain(price).chain(unused).collect();
+        let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+        format!("{}{details}", escape::one_line(&it.name))
+    };
+    let shown: Vec<String> = all.iter().take(MOST_NAMED).map(text).collect();
+    match all.len().saturating_sub(shown.len()) {
+        _ if shown.is_empty() => None,
+        0 => Some(format!("in the same root: {}", shown.join("; "))),
+        more => Some(format!("in the same root: {} and {more} more", shown.join("; "))),
     }
 }
 

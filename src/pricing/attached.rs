@@ -13,6 +13,8 @@ use crate::resolve::plain;
 pub struct Attached {
     /// The monthly cost of the disks of all machines.
     pub monthly: MoneyRange,
+    /// The part of this cost that depends on the size. The rest is billed for speed, whatever the size.
+    pub by_size: MoneyRange,
     pub steps: Vec<SumStep>,
     /// Why the cost is incomplete: disks whose size or price is unknown.
     pub not_known: Vec<String>,
@@ -59,10 +61,13 @@ pub(super) fn attached(
         attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
         return Some(attached);
     }
-    let mut each = Money::ZERO;
+    let (mut each, mut each_by_size) = (Money::ZERO, Money::ZERO);
     for disk in &resource.disks {
         match disks_of_machine(catalog, resource, disk, &mut attached) {
-            Ok(price) => each += price,
+            Ok(price) => {
+                each += price.by_size + price.by_speed;
+                each_by_size += price.by_size;
+            }
             Err(why) => attached.leave_out(why),
         }
     }
@@ -75,10 +80,21 @@ pub(super) fn attached(
         None => (count, format!("{} per disk x {}", dollars(each), count_in_words(count))),
     };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
-    attached.monthly =
-        MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
+    let of_all = |each: Money| MoneyRange {
+        floor: each.times(count.floor),
+        expected: each.times(count.expected),
+        ceiling: each.times(most),
+    };
+    (attached.monthly, attached.by_size) = (of_all(each), of_all(each_by_size));
     attached.steps.push(SumStep::new(text, attached.monthly.expected).about(StepSource::Count));
     Some(attached)
+}
+
+/// The monthly cost of the disks of one kind.
+#[derive(Default)]
+struct DiskPrice {
+    by_size: Money,
+    by_speed: Money,
 }
 
 /// Returns the monthly cost of the disks of one kind, or why it is unknown.
@@ -87,11 +103,11 @@ fn disks_of_machine(
     resource: &Resource,
     disk: &MachineDisk,
     attached: &mut Attached,
-) -> Result<Money, String> {
+) -> Result<DiskPrice, String> {
     let gib = number(&disk.gib, "size")?.unwrap_or(0.0);
     let disks = number(&disk.count, "number")?.unwrap_or(1.0);
     if gib <= 0.0 || disks <= 0.0 {
-        return Ok(Money::ZERO);
+        return Ok(DiskPrice::default());
     }
     let kind = match &disk.kind {
         Fact::Known(kind) => kind.value.as_text(),
@@ -105,7 +121,7 @@ fn disks_of_machine(
         attached
             .steps
             .push(SumStep::from_text(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
-        return Ok(Money::ZERO);
+        return Ok(DiskPrice::default());
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();
     let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
@@ -134,12 +150,13 @@ fn disks_of_machine(
     attached.steps.push(SumStep::new(text, price).at(&disk.gib));
     if WITH_SPEED_APART.contains(&found.kind) {
         attached.leave_out(format!("the speed of {} disks has a separate price, which is unknown", found.kind));
-        return Ok(price);
+        return Ok(DiskPrice { by_size: price, ..DiskPrice::default() });
     }
     let each = [(Meter::Iops, "IOPS", &disk.speed.iops), (Meter::MibPerSecond, "MiB/s", &disk.speed.throughput)];
     let speed = each
         .map(|(meter, unit, fact)| of_speed(catalog, (provider, found.kind, region), (meter, unit), fact, attached));
-    Ok(speed.into_iter().fold(price, |sum, speed| sum + speed.times(disks)))
+    let by_speed = speed.into_iter().fold(Money::ZERO, |sum, speed| sum + speed.times(disks));
+    Ok(DiskPrice { by_size: price, by_speed })
 }
 
 /// Returns the monthly cost of a disk's speed, which is billed in addition to its size.

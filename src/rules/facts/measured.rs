@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
-use crate::fit::{Smaller, smaller, smaller_server};
+use crate::catalog::Catalog;
+use crate::fit::{Market, Smaller, entry_machine, smaller, smaller_server, successor};
 use crate::inventory::{Fact, FactOrigin, Key, LinkKind, Resource};
 use crate::languages::cel::{CelType, CelValue};
+use crate::pricing::BillItem;
 use crate::rules::format;
 
 pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
@@ -39,16 +41,21 @@ enum By {
     Memory,
     /// The measured cache of a server.
     Cache,
+    /// The hardware of a newer generation.
+    Generation,
+    /// The smallest current accelerators.
+    Entry,
 }
 
 impl By {
-    const COUNT: u32 = 2;
+    const COUNT: u32 = 4;
 
     /// Returns the facts that must be known.
     fn keys(self) -> &'static [Key] {
         match self {
             By::Memory => &[Key::MeasuredMemory, Key::MeasuredBusy],
             By::Cache => &[Key::MeasuredCache],
+            By::Generation | By::Entry => &[Key::AcceleratorCount],
         }
     }
 }
@@ -59,6 +66,14 @@ pub(super) fn measured_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
 
 pub(super) fn served_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
     record(asking, id, By::Cache)
+}
+
+pub(super) fn newer(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Generation)
+}
+
+pub(super) fn entry(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Entry)
 }
 
 /// Returns the record if it exists. An uncertain measurement makes it unknown.
@@ -76,12 +91,21 @@ fn record(asking: &FactContext<'_>, id: u32, by: By) -> CelValue {
     })
 }
 
+/// A search that needs no model.
+type Search = fn(&Resource, &BillItem, &Catalog, &Market<'_>) -> Option<Smaller>;
+
 fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Smaller) -> CelValue) -> CelValue {
     let (id, by, world) = (id / By::COUNT, id % By::COUNT, asking.world);
     let find = || {
         let (resource, item) = (world.inventory.resources.get(id as usize)?, asking.item(id)?);
-        if by == By::Memory as u32 {
-            return smaller(resource, item, world.catalog, asking.market);
+        let find = match by {
+            by if by == By::Memory as u32 => Some(smaller as Search),
+            by if by == By::Generation as u32 => Some(successor as Search),
+            by if by == By::Entry as u32 => Some(entry_machine as Search),
+            _ => None,
+        };
+        if let Some(find) = find {
+            return find(resource, item, world.catalog, asking.market);
         }
         let placed = world.fit.get(id as usize)?.value()?.placed.value()?;
         smaller_server(resource, item, placed, world.catalog, asking.market)

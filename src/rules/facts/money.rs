@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::change::{self, CHANGED};
+use super::replacement::Replacement;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
@@ -87,6 +88,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 _ => CelValue::Absent,
             };
             disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::Disks);
+            disks_by_size: MONEY.holds(), "Part of `bill.disks` that depends on the size. The rest is billed for IOPS and throughput." => |asking, id| money(asking, id, MoneySum::DisksBySize);
             stranded: CelType::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,
@@ -181,6 +183,7 @@ pub(super) enum MoneySum {
     Instead(FitAlternative),
     Saves,
     Disks,
+    DisksBySize,
     AllDisks,
     Rented,
     Requested,
@@ -196,7 +199,7 @@ pub(super) enum MoneySum {
 impl MoneySum {
     /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
-        !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::AllDisks)
+        !self.is_of_all() && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::DisksBySize | MoneySum::AllDisks)
     }
 
     /// Returns true if it is the cost of everything together.
@@ -209,7 +212,7 @@ impl MoneySum {
     }
 }
 
-const SUMS: [MoneySum; 34] = [
+const SUMS: [MoneySum; 35] = [
     MoneySum::Cost,
     MoneySum::CostOnDemand,
     MoneySum::CostSpot,
@@ -234,6 +237,7 @@ const SUMS: [MoneySum; 34] = [
     MoneySum::Instead(FitAlternative::PerToken),
     MoneySum::Saves,
     MoneySum::Disks,
+    MoneySum::DisksBySize,
     MoneySum::AllDisks,
     MoneySum::Rented,
     MoneySum::Requested,
@@ -269,7 +273,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: MoneySum) -> CelValu
         (MoneySum::Monthly | MoneySum::Hourly | MoneySum::ListHourly, Some(Status::Unpriced(why))) => why,
         (MoneySum::Share, _) => "no total counts this resource",
         (MoneySum::Measured, _) => "no usable measurement of its hours",
-        (MoneySum::Disks, _) => "its disks are unknown",
+        (MoneySum::Disks | MoneySum::DisksBySize, _) => "its disks are unknown",
         (MoneySum::Spot, _) => "no spot price is known",
         (MoneySum::Reserved1y | MoneySum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
@@ -338,6 +342,10 @@ fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option
         MoneySum::Instead(which) => instead(asking, id, which),
         MoneySum::Saves => asking.saves,
         MoneySum::Disks => item?.attached.as_ref()?.known(),
+        MoneySum::DisksBySize => {
+            let attached = item?.attached.as_ref()?;
+            attached.known().map(|_| attached.by_size)
+        }
         MoneySum::AllDisks => Some(asking.world.bill.attached.minimum()),
         MoneySum::Rented => Some(asking.world.bill.rented.minimum()),
         MoneySum::Requested => Some(asking.world.bill.requested.minimum()),
@@ -388,15 +396,10 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     Some(MoneyRange::exactly(measured_month(resource, asking.item(id)?)?))
 }
 
-/// Returns the cost of another machine for the same hours and number.
+/// Returns the cost of the machines of an alternative that do the current work.
 fn instead(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<MoneyRange> {
-    let resource = asking.world.inventory.resources.get(id as usize)?;
-    let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
-    let count = item.count_of(resource)?;
-    let hours = if item.hours > 0.0 { item.hours } else { HOURS_PER_MONTH };
-    let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });
-    Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })
+    Some(Replacement::of(asking, id, which)?.cost(asking.item(id)?, choice.per_hour))
 }
 
 fn status(item: Option<&BillItem>) -> &'static str {

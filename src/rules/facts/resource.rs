@@ -103,6 +103,10 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
         served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \
          measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
+        newer: SMALLER.holds(), "Machine of the same provider with newer accelerators and as much memory, at the lowest cost of the same \
+         work by memory bandwidth and arithmetic. Not set if the work does not cost less there." => measured::newer;
+        entry: SMALLER.holds(), "Cheapest machine with as many accelerators of the smallest current kinds, to write and test code. Not \
+         set if it is not cheaper." => measured::entry;
         parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);

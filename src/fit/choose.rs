@@ -57,6 +57,10 @@ struct Offer<'c> {
     whole: Money,
 }
 
+/// Architectures on which current releases of CUDA, and engines built with them, do not run. The release notes of CUDA 12
+/// and CUDA 13 name them.
+const UNSUPPORTED: [&str; 3] = ["Kepler", "Maxwell", "Pascal"];
+
 /// The most cached regions, so that a repository with many regions does not exhaust the memory.
 const SHOPS: usize = 64;
 
@@ -96,6 +100,9 @@ impl<'c> Market<'c> {
         let of_provider = self.catalog.machines_of(provider).filter(|machine| self.catalog.retired(machine).is_none());
         let candidates = of_provider.filter_map(|machine| {
             let known = self.catalog.accelerator(&machine.accelerator)?;
+            if UNSUPPORTED.contains(&known.architecture) {
+                return None;
+            }
             let linked = known.interconnect_gb_per_second.is_some_and(|link| link > 0.0);
             Some(Candidate {
                 device: self.catalog.hardware(&machine.accelerator)?,

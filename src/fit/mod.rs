@@ -3,7 +3,7 @@
 //! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a
 //! resource, `choose` finds the cheapest configuration, `readings` lists plausible values of unset settings, and
 //! `assess` combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses usage
-//! metrics instead of a model, and `cases` evaluates the estimator.
+//! metrics instead of a model, `generation` compares hardware only, and `cases` evaluates the estimator.
 //!
 //! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
 //! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
@@ -17,6 +17,7 @@ mod choose;
 mod config_beside;
 mod demand;
 mod estimate;
+mod generation;
 mod hosted;
 mod memory;
 pub mod published;
@@ -43,6 +44,7 @@ pub use choose::{Market, MarketPlace};
 pub use config_beside::with_configs_beside;
 pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FitDemand};
 pub use estimate::{budget, cache_bytes, estimate};
+pub use generation::{entry_machine, successor};
 pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
 pub use speed::ServerSpeed;

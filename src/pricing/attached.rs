@@ -17,6 +17,8 @@ pub struct Attached {
     pub monthly: MoneyRange,
     /// The part of `monthly` for the disks of machines.
     pub of_machines: MoneyRange,
+    /// The part of this cost that depends on the size. The rest is billed for speed, whatever the size.
+    pub by_size: MoneyRange,
     pub steps: Vec<SumStep>,
     /// Why the cost is incomplete: disks whose size or price is unknown.
     pub not_known: Vec<String>,
@@ -104,7 +106,7 @@ fn add_volume(catalog: &Catalog, resource: &Resource, volume: &Volume, attached:
     let first = attached.steps.len();
     match disks_of_machine(catalog, resource, &volume.disk, attached) {
         Ok(price) => {
-            attached.monthly += MoneyRange::exactly(price);
+            attached.monthly += MoneyRange::exactly(price.all());
             attached.named.push(volume.name.clone());
             if let Some(step) = attached.steps.get_mut(first) {
                 step.text = format!("{}, billed once: {}", volume.name, step.text);
@@ -125,7 +127,7 @@ fn price_nearby(catalog: &Catalog, resource: &Resource, volume: &Volume) -> Near
     NearbyVolume {
         name: volume.name.clone(),
         gib: volume.disk.gib.value().and_then(FactValue::as_number).filter(|_| volume.disk.is_sized()),
-        monthly: price.ok().filter(|price| is_whole && !price.is_zero()),
+        monthly: price.ok().map(|price| price.all()).filter(|price| is_whole && !price.is_zero()),
         is_unused: volume.is_unused,
     }
 }
@@ -137,10 +139,13 @@ fn add_disks(catalog: &Catalog, resource: &Resource, count: Option<Range>, runti
         attached.steps.extend(attached.not_known.iter().map(|why| SumStep::from_text(format!("not included: {why}"))));
         return;
     }
-    let mut each = Money::ZERO;
+    let (mut each, mut each_by_size) = (Money::ZERO, Money::ZERO);
     for disk in &resource.disks {
         match disks_of_machine(catalog, resource, disk, attached) {
-            Ok(price) => each += price,
+            Ok(price) => {
+                each += price.all();
+                each_by_size += price.by_size;
+            }
             Err(why) => attached.leave_out(why),
         }
     }
@@ -153,9 +158,26 @@ fn add_disks(catalog: &Catalog, resource: &Resource, count: Option<Range>, runti
         None => (count, format!("{} per disk x {}", dollars(each), count_in_words(count))),
     };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
-    attached.monthly =
-        MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
+    let of_all = |each: Money| MoneyRange {
+        floor: each.times(count.floor),
+        expected: each.times(count.expected),
+        ceiling: each.times(most),
+    };
+    (attached.monthly, attached.by_size) = (of_all(each), of_all(each_by_size));
     attached.steps.push(SumStep::new(text, attached.monthly.expected).about(StepSource::Count));
+}
+
+/// The monthly cost of the disks of one kind.
+#[derive(Default)]
+struct DiskPrice {
+    by_size: Money,
+    by_speed: Money,
+}
+
+impl DiskPrice {
+    fn all(&self) -> Money {
+        self.by_size + self.by_speed
+    }
 }
 
 /// Returns the monthly cost of the disks of one kind, or why it is unknown.
@@ -164,11 +186,11 @@ fn disks_of_machine(
     resource: &Resource,
     disk: &MachineDisk,
     attached: &mut Attached,
-) -> Result<Money, String> {
+) -> Result<DiskPrice, String> {
     let gib = number(&disk.gib, "size")?.unwrap_or(0.0);
     let disks = number(&disk.count, "number")?.unwrap_or(1.0);
     if gib <= 0.0 || disks <= 0.0 {
-        return Ok(Money::ZERO);
+        return Ok(DiskPrice::default());
     }
     let kind = match &disk.kind {
         Fact::Known(kind) => kind.value.as_text(),
@@ -182,7 +204,7 @@ fn disks_of_machine(
         attached
             .steps
             .push(SumStep::from_text(format!("{what} of local-ssd: included in the price of {machine}")).at(&disk.gib));
-        return Ok(Money::ZERO);
+        return Ok(DiskPrice::default());
     }
     let provider = resource.text(Key::Provider).unwrap_or_default();
     let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
@@ -214,12 +236,13 @@ fn disks_of_machine(
     attached.steps.push(SumStep::new(text, price).at(&disk.gib));
     if WITH_SPEED_APART.contains(&found.kind) {
         attached.leave_out(format!("the speed of {} disks has a separate price, which is unknown", found.kind));
-        return Ok(price);
+        return Ok(DiskPrice { by_size: price, ..DiskPrice::default() });
     }
     let each = [(Meter::Iops, "IOPS", &disk.speed.iops), (Meter::MibPerSecond, "MiB/s", &disk.speed.throughput)];
     let speed = each
         .map(|(meter, unit, fact)| of_speed(catalog, (provider, found.kind, region), (meter, unit), fact, attached));
-    Ok(speed.into_iter().fold(price, |sum, speed| sum + speed.times(disks)))
+    let by_speed = speed.into_iter().fold(Money::ZERO, |sum, speed| sum + speed.times(disks));
+    Ok(DiskPrice { by_size: price, by_speed })
 }
 
 /// Returns the monthly cost of a disk's speed, which is billed in addition to its size.

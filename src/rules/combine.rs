@@ -57,6 +57,11 @@ fn reported(moves: &BTreeMap<usize, usize>, from: usize) -> usize {
     place
 }
 
+/// Returns true if a finding can become a note of another one. A saving is never hidden behind a finding without one.
+fn states_enough(finding: &Finding, first: Option<&Finding>) -> bool {
+    finding.saves.is_none() || first.is_some_and(|it| it.saves.is_some())
+}
+
 /// If several rules offer alternatives to the same setting, only the rule with the highest rank reports a finding. The
 /// findings of the others become notes.
 ///
@@ -80,7 +85,8 @@ pub(super) fn combine(pages: &[&RuleFile], forced: &BTreeSet<String>, findings: 
     let mut moves: BTreeMap<usize, usize> = BTreeMap::new();
     for (place, finding) in findings.iter().enumerate() {
         let (Some(id), Some(others)) = (finding.resource, yields.get(finding.rule.as_str())) else { continue };
-        let first = others.iter().find_map(|other| speaking.get(&(id, other.as_str())));
+        let mut higher = others.iter().filter_map(|other| speaking.get(&(id, other.as_str())));
+        let first = higher.find(|first| states_enough(finding, findings.get(**first)));
         moves.extend(first.map(|first| (place, *first)));
     }
     for from in moves.keys() {

@@ -23,6 +23,12 @@ enum Part {
     Value(Box<Program>, Format),
     /// Money with an expected and a maximum amount.
     Range(Box<Program>, Box<Program>),
+    /// Money that is written from its minimum to its maximum.
+    Ends {
+        expected: Box<Program>,
+        least: Box<Program>,
+        most: Box<Program>,
+    },
 }
 
 /// The format of a value.
@@ -31,6 +37,8 @@ enum Format {
     /// The format that suits the type of the value.
     Plain,
     Usd,
+    /// Dollars from the minimum to the maximum.
+    UsdRange,
     Gib,
     Percent,
     /// Seconds in a readable unit.
@@ -42,8 +50,9 @@ enum Format {
 /// Units that may follow an amount of money.
 const UNITS: [&str; 7] = ["/month", "/hour", "/h", " a month", " an hour", " per month", " per hour"];
 
-const FORMATS: [(&str, Format); 5] = [
+const FORMATS: [(&str, Format); 6] = [
     ("usd", Format::Usd),
+    ("range", Format::UsdRange),
     ("gib", Format::Gib),
     ("percent", Format::Percent),
     ("time", Format::Time),
@@ -98,7 +107,7 @@ impl MessageTemplate {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(cel::quoted(text)),
             Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
-            Part::Value(..) | Part::Range(..) => None,
+            Part::Value(..) | Part::Range(..) | Part::Ends { .. } => None,
         });
         Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())
     }
@@ -106,7 +115,9 @@ impl MessageTemplate {
     /// Returns the expressions in the message.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Value(program, _) | Part::Range(program, _) => Some(&**program),
+            Part::Value(program, _) | Part::Range(program, _) | Part::Ends { expected: program, .. } => {
+                Some(&**program)
+            }
             Part::Text(_) => None,
         })
     }
@@ -140,7 +151,7 @@ impl MessageTemplate {
                     continue;
                 }
                 Part::Value(program, format) => (program, *format),
-                Part::Range(program, _) => (program, Format::Usd),
+                Part::Range(program, _) | Part::Ends { expected: program, .. } => (program, Format::Usd),
             };
             match program.evaluate(host, &mut budget.clone()).result {
                 Ok(CelValue::Unknown(unknown)) => {
@@ -163,6 +174,7 @@ impl MessageTemplate {
                 }
                 Ok(value) => match (part, value.as_number()) {
                     (Part::Range(_, most), Some(0.0)) => rendered.push_most(most, host, currency),
+                    (Part::Ends { least, most, .. }, Some(_)) => rendered.push_ends(least, most, host, currency),
                     _ => rendered.text.push_str(&written(&value, format, currency)),
                 },
                 Err(failure) => rendered.failure = Some(failure.message),
@@ -173,6 +185,23 @@ impl MessageTemplate {
 }
 
 impl RenderedMessage {
+    /// Writes an amount from its minimum to its maximum. A minimum of zero is written as "up to".
+    fn push_ends(&mut self, least: &Program, most: &Program, host: &dyn CelHost, currency: Currency) {
+        let number = |end: &Program| {
+            let result = end.evaluate(host, &mut CelBudget::standard()).result;
+            result.ok().and_then(|it| it.as_number()).unwrap_or_default()
+        };
+        let (least, most) = (format::amount(number(least), currency), format::amount(number(most), currency));
+        match () {
+            () if least == most => self.text.push_str(&most),
+            () if least == format::amount(0.0, currency) => {
+                self.text.truncate(self.text.strip_suffix("about ").map_or(self.text.len(), str::len));
+                self.text.push_str(&format!("up to {most}"));
+            }
+            () => self.text.push_str(&format!("{least} to {most}")),
+        }
+    }
+
     /// Writes an amount. An expected amount of zero may still have a maximum, which is written as "up to".
     fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
@@ -228,7 +257,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
                     let problem = Problem::new(at, format!("there is no format `{name}`"));
                     return Err(match nearest(name, FORMATS.iter().map(|(known, _)| *known)) {
                         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-                        None => problem.with_help("valid formats: usd, gib, percent or time"),
+                        None => problem.with_help("valid formats: usd, range, gib, percent, time or rounded"),
                     });
                 }
             }
@@ -255,11 +284,17 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
     }
     let is_range =
         matches!(program.result, CelType::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
-    if is_range && format == Format::Usd {
-        let most = Program::compile(&format!("({expression}).ceiling"), scope).map_err(moved)?;
-        return Ok(Part::Range(Box::new(program.into_number()), Box::new(most)));
+    let end = |name: &str| Program::compile(&format!("({expression}).{name}"), scope).map(Box::new).map_err(moved);
+    match format {
+        Format::Usd if is_range => Ok(Part::Range(Box::new(program.into_number()), end("ceiling")?)),
+        Format::UsdRange if is_range => {
+            let (least, most) = (end("floor")?, end("ceiling")?);
+            Ok(Part::Ends { expected: Box::new(program.into_number()), least, most })
+        }
+        // A single number has no ends.
+        Format::UsdRange => Ok(Part::Value(Box::new(program.into_number()), Format::Usd)),
+        _ => Ok(Part::Value(Box::new(program.into_number()), format)),
     }
-    Ok(Part::Value(Box::new(program.into_number()), format))
 }
 
 /// Returns the last `|` that is not part of `||` and not in quotes.
@@ -284,7 +319,7 @@ fn split_format(body: &str) -> Option<usize> {
 
 fn written(value: &CelValue, format: Format, currency: Currency) -> String {
     match (value.as_number(), format) {
-        (Some(n), Format::Usd) => format::amount(n, currency),
+        (Some(n), Format::Usd | Format::UsdRange) => format::amount(n, currency),
         (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
         (Some(n), Format::Percent) => format!("{}%", format::number((n * 100.0).round())),
         (Some(n), Format::Time) => format::time(n),

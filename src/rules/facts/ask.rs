@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FactContext, belonging, change, kinds, unknown_price};
+use super::{End, FactContext, belonging, change, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
 use crate::fit::{self, Assessment, FitChoice, FitVerdict, MarketPlace};
 use crate::inventory::{self, BillingRole, Fact, Inventory, Key, KnownFact, ReadBy, Resource};
@@ -28,6 +28,14 @@ pub(super) fn ask(
         ("usd", [dollars]) => {
             let dollars = dollars.as_number().ok_or_else(wrong)?;
             Ok(CelValue::text(format::amount(dollars, asking.world.pricing.currency)))
+        }
+        ("between", [least, most]) => {
+            let (least, most) = (least.as_number().ok_or_else(wrong)?, most.as_number().ok_or_else(wrong)?);
+            Ok(CelValue::Double(match asking.end.get() {
+                End::Floor => least,
+                End::Expected => f64::midpoint(least, most),
+                End::Ceiling => most,
+            }))
         }
         ("linked", [CelValue::Record(record), CelValue::Text(kind)]) => linked(asking, *record, kind),
         ("price", [CelValue::Text(machine), CelValue::Text(region), CelValue::Text(purchase)]) => {

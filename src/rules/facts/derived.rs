@@ -214,6 +214,7 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
         },
         "removable" => Stand::of(name, &resource.count),
         "measured_smaller" => first_stand(name, resource, &[Key::MeasuredMemory, Key::MeasuredBusy]),
+        "newer" | "entry" => first_stand(name, resource, &[Key::Machine, Key::Accelerator]),
         "copies_needed" => first_stand(
             name,
             resource,

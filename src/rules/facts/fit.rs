@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use super::money::{MONEY, MoneySum, money};
+use super::replacement::{LoadBasis, Replacement, SpeedBasis};
 use super::speed::{ENDS, SpeedNumber, as_many, ends, gap, range, rate_share};
 use super::table::{Records, rows};
-use super::{FactContext, kinds, unknown_fact};
+use super::{FactContext, kinds, unknown_fact, unknown_price};
 use crate::fit::tokens::CostComparison;
 use crate::fit::{Assessment, FitAlternative, FitChoice, Fraction, PlacedModel};
 use crate::inventory::{Fact, Key};
@@ -32,10 +33,15 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             };
             named: CelType::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
             hourly: CelType::Double, "Price in dollars per hour." => |asking, id| choice(asking, id, |it| CelValue::Double(it.per_hour.usd()));
-            cost: MONEY.holds(), "Cost of as many machines as now, for the period in `bill.per`." => |asking, id| match of_id(id) {
+            cost: MONEY.holds(), "Cost of the machines that do the current work (see `machines`), for the period in `bill.per`. If the load \
+             is unknown, the maximum is the cost at full load." => |asking, id| match of_id(id) {
                 Some((resource, alternative)) => money(asking, resource, MoneySum::Instead(alternative)),
                 None => CelValue::Absent,
             };
+            machines: CelType::Double, "Number of machines that do the current work: by the load in `fit.load`, and by tokens per second or \
+             else by the hardware. If the load is unknown: as many as now. Unknown if the speed of one side is unknown." => |asking, id| replaced(asking, id, |it| CelValue::Double(it.machines()));
+            fleet: CelType::Text, "For messages: the machines that do the current work, such as `14 × g6.xlarge (1 L4)`." => fleet;
+            fleet_note: CelType::Text, "For messages: the load and the comparison that `fleet` is counted by." => fleet_note;
             need_gib: CelType::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
             budget_gib: CelType::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
             tokens_per_s: ENDS.holds(), "Estimate of the tokens that one machine generates per second." => |asking, id| number(asking, id, SpeedNumber::Rate);
@@ -65,6 +71,8 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
             context: CelType::Double, "Tokens of context that the cache must hold. If nothing limits them: the model's whole window." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
             window_assumed: CelType::Flag, "True if no limit on tokens is set, so that 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
             concurrent: CelType::Double, "Largest number of requests that the server answers at a time, as configured." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
+            load: CelType::Text, "What is known about the load: traffic (declared or measured tokens per day), measured (utilization), run \
+             (work that ends), fleet (three or more replicas, or autoscaled to as many), else unknown." => load;
             verdict: CelType::Text, "Result: fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
             refuses: CelType::Flag, "True if the program will not start: a server that needs all of this memory at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
             devices: CelType::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
@@ -150,6 +158,54 @@ fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
         let devices = format!("{} {}", format::number(it.count), it.accelerator);
         CelValue::text(if elsewhere { devices } else { format!("{} ({devices})", it.machine) })
     })
+}
+
+/// Reads the machines that replace all current ones. Unknown if their number is.
+fn replaced(asking: &FactContext<'_>, id: u32, read: impl Fn(&Replacement) -> CelValue) -> CelValue {
+    let found = of_id(id).and_then(|(resource, which)| Replacement::of(asking, resource, which));
+    found.as_ref().map_or_else(|| unknown_price("the speed of one side, or the number of machines, is unknown"), read)
+}
+
+/// Returns `14 × g6.xlarge (1 L4)`, or for a range of numbers `2.1 × g6.xlarge (1 L4) per replica`.
+fn fleet(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let CelValue::Text(one) = named(asking, id) else { return CelValue::Absent };
+    replaced(asking, id, |it| {
+        CelValue::text(match it.machines() {
+            _ if it.count.floor != it.count.ceiling && it.each > 1.0 => {
+                format!("{} × {one} per replica", format::rounded(it.each))
+            }
+            _ if it.count.floor != it.count.ceiling => one.to_string(),
+            1.0 => one.to_string(),
+            many => format!("{} × {one}", format::number(many)),
+        })
+    })
+}
+
+/// Describes for messages how the machines are counted.
+fn fleet_note(asking: &FactContext<'_>, id: u32) -> CelValue {
+    replaced(asking, id, |it| {
+        let most = it.machines_most().filter(|most| *most > it.machines() && it.count.floor == it.count.ceiling);
+        let most = most.map(format::number);
+        let by_tokens = it.full.is_some_and(|it| it.basis == SpeedBasis::Tokens);
+        let by = if by_tokens { "" } else { " by memory and arithmetic, because its token rate is unknown" };
+        CelValue::text(match (it.load, most) {
+            (LoadBasis::Traffic, _) => "for the known traffic".to_owned(),
+            (LoadBasis::Measured(_), None) => format!("for the measured load{by}"),
+            (LoadBasis::Measured(_), Some(most)) => format!("for the measured load{by}, at most {most}"),
+            (LoadBasis::Run | LoadBasis::Fleet, None) => format!("for the same output{by}"),
+            (LoadBasis::Run | LoadBasis::Fleet, Some(most)) => format!("for the same output{by}, at most {most}"),
+            (LoadBasis::Unknown, None) => "if it is fast enough".to_owned(),
+            (LoadBasis::Unknown, Some(most)) => {
+                format!("if it is fast enough, or up to {most} for the same output at full load{by}")
+            }
+        })
+    })
+}
+
+fn load(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let resource = asking.world.inventory.resources.get(id as usize);
+    let known = resource.and_then(|it| Some(LoadBasis::of(it, asking.item(id)?)));
+    known.map_or(CelValue::Absent, |it| CelValue::text(it.name()))
 }
 
 pub(super) fn all() -> [&'static Records; 2] {

@@ -17,8 +17,14 @@ pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [CelOverload] 
     FUNCTIONS.get(..count).unwrap_or_default()
 }
 
-pub(in crate::rules) static FUNCTIONS: [CelOverload; 14] = [
+pub(in crate::rules) static FUNCTIONS: [CelOverload; 15] = [
     of_host("usd", &[T::Number], G::Text, "formats dollars as a string: $1,234"),
+    of_host(
+        "between",
+        &[T::Number, T::Number],
+        G::Double,
+        "an estimate between two numbers: the first, their mean and the second in turn, for the minimum, expected and maximum of `saves`",
+    ),
     function(
         "month",
         &[T::Number],

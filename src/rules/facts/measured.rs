@@ -7,9 +7,13 @@ use super::derived::copies;
 use super::speed::{self, SpeedNumber};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact, value_of};
-use crate::fit::{Smaller, smaller, smaller_for_requests, smaller_server, tokens_per_day};
+use crate::catalog::Catalog;
+use crate::fit::{
+    Market, Smaller, entry_machine, smaller, smaller_for_requests, smaller_server, successor, tokens_per_day,
+};
 use crate::inventory::{BillingRole, Fact, FactOrigin, Key, LinkKind, Resource};
 use crate::languages::cel::{CelType, CelValue};
+use crate::pricing::BillItem;
 use crate::rules::format;
 
 pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
@@ -57,10 +61,14 @@ enum By {
     Cache,
     /// The accelerators that pods request from a pool.
     Pods,
+    /// The hardware of a newer generation.
+    Generation,
+    /// The smallest current accelerators.
+    Entry,
 }
 
 impl By {
-    const COUNT: u32 = 3;
+    const COUNT: u32 = 5;
 
     /// Returns the facts that must be known.
     fn keys(self) -> &'static [Key] {
@@ -68,6 +76,7 @@ impl By {
             By::Memory => &[Key::MeasuredMemory, Key::MeasuredBusy],
             By::Cache => &[Key::MeasuredCache],
             By::Pods => &[Key::AskedAccelerators],
+            By::Generation | By::Entry => &[Key::AcceleratorCount],
         }
     }
 }
@@ -82,6 +91,14 @@ pub(super) fn served_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
 
 pub(super) fn smaller_for_pods(asking: &FactContext<'_>, id: u32) -> CelValue {
     record(asking, id, By::Pods)
+}
+
+pub(super) fn newer(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Generation)
+}
+
+pub(super) fn entry(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Entry)
 }
 
 /// Returns the record if it exists. An uncertain measurement makes it unknown.
@@ -99,15 +116,22 @@ fn record(asking: &FactContext<'_>, id: u32, by: By) -> CelValue {
     })
 }
 
+/// A search that needs no model.
+type Search = fn(&Resource, &BillItem, &Catalog, &Market<'_>) -> Option<Smaller>;
+
 fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Smaller) -> CelValue) -> CelValue {
     let (id, by, world) = (id / By::COUNT, id % By::COUNT, asking.world);
     let find = || {
         let (resource, item) = (world.inventory.resources.get(id as usize)?, asking.item(id)?);
-        if by == By::Memory as u32 {
-            return smaller(resource, item, world.catalog, asking.market);
-        }
-        if by == By::Pods as u32 {
-            return smaller_for_requests(resource, item, world.catalog, asking.market);
+        let find = match by {
+            by if by == By::Memory as u32 => Some(smaller as Search),
+            by if by == By::Pods as u32 => Some(smaller_for_requests as Search),
+            by if by == By::Generation as u32 => Some(successor as Search),
+            by if by == By::Entry as u32 => Some(entry_machine as Search),
+            _ => None,
+        };
+        if let Some(find) = find {
+            return find(resource, item, world.catalog, asking.market);
         }
         let placed = world.fit.get(id as usize)?.value()?.placed.value()?;
         smaller_server(resource, item, placed, world.catalog, asking.market)

@@ -13,6 +13,7 @@ mod measured;
 mod money;
 mod pod;
 mod raw;
+mod replacement;
 mod resource;
 mod scope;
 mod settings;

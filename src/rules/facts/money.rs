@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::change::{self, CHANGED};
+use super::replacement::Replacement;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
@@ -91,6 +92,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
                 let has_none = asking.of(id, |it| CelValue::Flag(it.fact(Key::UnusedDisks).is_absent()));
                 if matches!(has_none, CelValue::Flag(true)) { CelValue::Absent } else { money(asking, id, MoneySum::UnusedDisks) }
             };
+            disks_by_size: MONEY.holds(), "Part of `bill.disks` that depends on the size. The rest is billed for IOPS and throughput." => |asking, id| money(asking, id, MoneySum::DisksBySize);
             stranded: CelType::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,
@@ -186,6 +188,7 @@ pub(super) enum MoneySum {
     Saves,
     Disks,
     UnusedDisks,
+    DisksBySize,
     AllDisks,
     Rented,
     Requested,
@@ -202,7 +205,10 @@ impl MoneySum {
     /// Returns true if it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
         !self.is_of_all()
-            && !matches!(self, MoneySum::Saves | MoneySum::Disks | MoneySum::UnusedDisks | MoneySum::AllDisks)
+            && !matches!(
+                self,
+                MoneySum::Saves | MoneySum::Disks | MoneySum::DisksBySize | MoneySum::UnusedDisks | MoneySum::AllDisks
+            )
     }
 
     /// Returns true if it is the cost of everything together.
@@ -215,7 +221,7 @@ impl MoneySum {
     }
 }
 
-const SUMS: [MoneySum; 35] = [
+const SUMS: [MoneySum; 36] = [
     MoneySum::Cost,
     MoneySum::CostOnDemand,
     MoneySum::CostSpot,
@@ -241,6 +247,7 @@ const SUMS: [MoneySum; 35] = [
     MoneySum::Saves,
     MoneySum::Disks,
     MoneySum::UnusedDisks,
+    MoneySum::DisksBySize,
     MoneySum::AllDisks,
     MoneySum::Rented,
     MoneySum::Requested,
@@ -276,7 +283,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: MoneySum) -> CelValu
         (MoneySum::Monthly | MoneySum::Hourly | MoneySum::ListHourly, Some(Status::Unpriced(why))) => why,
         (MoneySum::Share, _) => "no total counts this resource",
         (MoneySum::Measured, _) => "no usable measurement of its hours",
-        (MoneySum::Disks | MoneySum::UnusedDisks, _) => "its disks are unknown",
+        (MoneySum::Disks | MoneySum::DisksBySize | MoneySum::UnusedDisks, _) => "its disks are unknown",
         (MoneySum::Spot, _) => "no spot price is known",
         (MoneySum::Reserved1y | MoneySum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
@@ -346,6 +353,10 @@ fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option
         MoneySum::Saves => asking.saves,
         MoneySum::Disks => item?.attached.as_ref()?.known_of_machines(),
         MoneySum::UnusedDisks => item?.attached.as_ref()?.unused().map(MoneyRange::exactly),
+        MoneySum::DisksBySize => {
+            let attached = item?.attached.as_ref()?;
+            attached.known().map(|_| attached.by_size)
+        }
         MoneySum::AllDisks => Some(asking.world.bill.attached.minimum()),
         MoneySum::Rented => Some(asking.world.bill.rented.minimum()),
         MoneySum::Requested => Some(asking.world.bill.requested.minimum()),
@@ -396,15 +407,10 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     Some(MoneyRange::exactly(measured_month(resource, asking.item(id)?)?))
 }
 
-/// Returns the cost of another machine for the same hours and number.
+/// Returns the cost of the machines of an alternative that do the current work.
 fn instead(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<MoneyRange> {
-    let resource = asking.world.inventory.resources.get(id as usize)?;
-    let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
-    let count = item.count_of(resource)?;
-    let hours = if item.hours > 0.0 { item.hours } else { HOURS_PER_MONTH };
-    let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });
-    Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })
+    Some(Replacement::of(asking, id, which)?.cost(asking.item(id)?, choice.per_hour))
 }
 
 fn status(item: Option<&BillItem>) -> &'static str {

@@ -112,6 +112,10 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         smaller_for_pods: SMALLER.holds(), "Cheapest machine with the same accelerator and enough of them for all pods of a pool. Not set if \
          it is not cheaper." => measured::smaller_for_pods;
         retired_on: CelType::Text, "Date from which the cloud does not run its machine type any more: a date or a year." => retired_on;
+        newer: SMALLER.holds(), "Machine of the same provider with newer accelerators and as much memory, at the lowest cost of the same \
+         work by memory bandwidth and arithmetic. Not set if the work does not cost less there." => measured::newer;
+        entry: SMALLER.holds(), "Cheapest machine with as many accelerators of the smallest current kinds, to write and test code. Not \
+         set if it is not cheaper." => measured::entry;
         parallelism: CelType::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);

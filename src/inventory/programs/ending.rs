@@ -211,7 +211,7 @@ impl Walk<'_> {
     fn record(&mut self, effect: &Effect, words: &[String], place: Place, is_last: bool) {
         let text: String = words.join(" ").replace(HOLE, "…").chars().take(LONGEST_TEXT).collect();
         let is_of_system = *effect != Effect::IsRequested;
-        if self.machine.is_replaced && is_of_system || self.machine.shutdown_ends_cost == Some(false) && is_of_system {
+        if is_of_system && (self.machine.is_replaced || self.machine.shutdown_ends_cost == Some(false)) {
             return;
         }
         let end = match (effect, place.when) {

@@ -98,9 +98,6 @@ impl Judge<'_> {
         let (row, span) = (&all.row, all.span);
         let known = |value: f64| Fact::known(FactValue::Number(value), span, origin.clone());
         let shared = row.shared.is_some_and(|it| it > 0.0);
-        let nobodys = || {
-            Fact::unknown("several workloads share each accelerator, so its metrics belong to none of them alone", span)
-        };
         let needed = [
             (Key::MeasuredBusy, row.busy, "busy"),
             (Key::MeasuredBusyMax, row.busy_max, "busy_max"),
@@ -110,7 +107,7 @@ impl Judge<'_> {
         ];
         for (key, value, column) in needed {
             let fact = match value {
-                _ if shared && key != Key::MeasuredHours => nobodys(),
+                _ if shared && key != Key::MeasuredHours => Fact::unknown(IS_SHARED, span),
                 Some(_) if key == Key::MeasuredMemory && preallocates(resource).is_some() => {
                     let program = preallocates(resource).unwrap_or_default();
                     Fact::unknown(
@@ -255,6 +252,9 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     (is_less || is_more)
         .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
+
+/// Why a metric of a shared accelerator is unknown.
+const IS_SHARED: &str = "several workloads share each accelerator, so its metrics belong to none of them alone";
 
 /// Returns the share of the hours that ended in failed runs.
 fn failed_share(row: &UsageRow) -> Option<f64> {

@@ -17,7 +17,7 @@ pub struct Attached {
     pub monthly: MoneyRange,
     /// The part of `monthly` for the disks of machines.
     pub of_machines: MoneyRange,
-    /// The part of this cost that depends on the size. The rest is billed for speed, whatever the size.
+    /// The part of this cost that depends on the size. The rest is billed for speed.
     pub by_size: MoneyRange,
     pub steps: Vec<SumStep>,
     /// Why the cost is incomplete: disks whose size or price is unknown.

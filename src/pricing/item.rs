@@ -247,17 +247,7 @@ impl<'a> Pricing<'_, 'a> {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }
-        let with_cpus = |list: MoneyRange, total: Option<(Money, Money)>| match total {
-            Some((least, most)) if runtime.together.is_none() => {
-                let (floor, ceiling) = (least.times(runtime.hours.floor), most.times(runtime.hours.ceiling));
-                MoneyRange {
-                    floor: floor.min(ceiling),
-                    expected: list.expected.clamp(floor.min(ceiling), ceiling),
-                    ceiling,
-                }
-            }
-            _ => list,
-        };
+        let with_cpus = |list: MoneyRange, total: Option<(Money, Money)>| within_cpus(list, total, runtime);
         let bought =
             |variant: &PurchaseVariant<'_>| Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour);
         list = with_cpus(list, self.by_cpus(variants, bought));
@@ -283,6 +273,14 @@ impl<'a> Pricing<'_, 'a> {
         };
         item.amount_if = CostScenario::ALL.into_iter().filter_map(if_bought).collect();
     }
+}
+
+/// Limits an amount to the least and most that a limit on CPUs allows for each hour.
+fn within_cpus(list: MoneyRange, total: Option<(Money, Money)>, runtime: &Runtime) -> MoneyRange {
+    let Some((least, most)) = total.filter(|_| runtime.together.is_none()) else { return list };
+    let (floor, ceiling) = (least.times(runtime.hours.floor), most.times(runtime.hours.ceiling));
+    let floor = floor.min(ceiling);
+    MoneyRange { floor, expected: list.expected.clamp(floor, ceiling), ceiling }
 }
 
 /// Returns the share of the hourly price that is left after the automatic discount for long use, and why.

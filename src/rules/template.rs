@@ -245,23 +245,21 @@ fn closing(text: &str, open: usize) -> Result<usize, Problem> {
     Err(Problem::new(open..open + 1, "`{` has no matching `}`").with_help("write `{{` to print a brace"))
 }
 
+fn named_format(name: &str, at: Range<usize>) -> Result<Format, Problem> {
+    if let Some((_, format)) = FORMATS.iter().find(|(known, _)| *known == name) {
+        return Ok(*format);
+    }
+    let problem = Problem::new(at, format!("there is no format `{name}`"));
+    Err(match nearest(name, FORMATS.iter().map(|(known, _)| *known)) {
+        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+        None => problem.with_help("valid formats: usd, range, gib, percent, time or rounded"),
+    })
+}
+
 fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> Result<Part, Problem> {
     let body = &text[inner.clone()];
     let (expression, format) = match split_format(body) {
-        Some(bar) => {
-            let name = body[bar + 1..].trim();
-            let at = inner.start + bar + 1..inner.end;
-            match FORMATS.iter().find(|(known, _)| *known == name) {
-                Some((_, format)) => (&body[..bar], *format),
-                None => {
-                    let problem = Problem::new(at, format!("there is no format `{name}`"));
-                    return Err(match nearest(name, FORMATS.iter().map(|(known, _)| *known)) {
-                        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-                        None => problem.with_help("valid formats: usd, range, gib, percent, time or rounded"),
-                    });
-                }
-            }
-        }
+        Some(bar) => (&body[..bar], named_format(body[bar + 1..].trim(), inner.start + bar + 1..inner.end)?),
         None => (body, Format::Plain),
     };
     let moved = |mut problem: Problem| {

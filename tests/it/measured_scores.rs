@@ -51,7 +51,7 @@ fn targets_stand_beside_what_was_measured() {
 
 /// The first example of each rule page, calculated by hand: dollars per hour of one machine, its measured accelerator
 /// hours as a share of 336 hours (two weeks) of all its accelerators, and the saved share of the cost.
-pub(crate) const WORKED_OUT: [(&str, f64, f64, f64); 7] = [
+pub(crate) const WORKED_OUT: [(&str, f64, f64, f64); 10] = [
     ("idle-by-measure", 1.0, 333.0 / 336.0, 0.94),
     ("held-not-used", 1.0, 290.0 / 336.0, 0.97),
     ("reserved-for-nobody", 5.0, 2688.0 / 4.0 / 336.0, 0.68),
@@ -59,6 +59,9 @@ pub(crate) const WORKED_OUT: [(&str, f64, f64, f64); 7] = [
     ("serving-oversized-kv", 10.0, 332.0 / 336.0, 1.0 - 2.0 / 10.0),
     ("replicas-by-load", 1.0, 1330.0 / 336.0, 1.0 - 1.0 / 4.0),
     ("scale-to-zero-by-measure", 1.0, 332.0 / 336.0, 0.81),
+    ("underused-by-measure", 0.7, 1992.0 / 336.0, 1.0 - 3.0 / 6.0),
+    ("idle-hours-by-measure", 1.0, 333.0 / 336.0, 0.7),
+    ("failed-runs-by-measure", 1.0, 140.0 / 336.0, 42.0 / 140.0),
 ];
 
 #[test]

@@ -125,6 +125,8 @@ fn every_page_is_shown_in_each_language() {
     assert!(report.is_empty(), "\n{report}");
 }
 
+const RUNS: &str = "the records are of Slurm and Kubernetes";
+
 /// Examples that a rule file cannot show, with the reason.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("exceeded-budget", "two clouds", "it is about a sum, of whatever cloud"),
@@ -134,6 +136,10 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("exceeded-total", "two clouds", "it is about a sum, of whatever cloud"),
     ("impossible-machine", "two clouds", "only Google attaches accelerators to machines of one's choice"),
     ("missing-efa", "two clouds", "EFA is a network of AWS"),
+    ("failed-runs-by-measure", "reported in terraform", RUNS),
+    ("failed-runs-by-measure", "clean in terraform", RUNS),
+    ("failed-runs-by-measure", "undetermined in terraform", RUNS),
+    ("failed-runs-by-measure", "two clouds", RUNS),
     ("missing-budget", "undetermined in kubernetes", "it is about a sum, of whatever text"),
     ("missing-budget", "clean in kubernetes", "it is about a sum, of whatever text"),
     ("no-scale-down", "undetermined in terraform", "an autoscaler is told so, or is not"),

@@ -45,7 +45,7 @@ static INLINE_CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").unw
 static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*""#).unwrap());
 /// Ordinary uses that a pattern cannot leave out itself.
 static ORDINARY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bthere (is|are) no\b|\bstands? for\b|\bapart from\b|\bcount\.(floor|ceiling)\b").unwrap()
+    Regex::new(r"(?i)\bthere (is|are) no\b|\bstands? for\b|\bapart from\b|\w\.(floor|ceiling)\b|\bgap-floor\b|\breserved-for-nobody\b").unwrap()
 });
 
 /// A line of text in which phrases count, and where it is.

@@ -65,7 +65,7 @@ fn paths_in_the_settings_of_a_commit_are_those_of_the_tree() {
     let sandbox = Sandbox::new("policy-paths");
     let here = &sandbox.directory;
     git(here, &["init", "--quiet", "--initial-branch=main"]);
-    let settings = "[[suppress]]\nrules = [\"missing-labels\"]\npath = \"legacy/*\"\nreason = \"old\"\n\
+    let settings = "[labels]\nrequired = [\"team\"]\n[[suppress]]\nrules = [\"missing-labels\"]\npath = \"legacy/*\"\nreason = \"old\"\n\
                     [[paths]]\nmatch = \"prod/**\"\n[paths.rules.missing-labels]\nlevel = \"error\"\n";
     let machine = "resource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n}\n";
     write(here, &[("gpulint.toml", settings), ("legacy/a.tf", machine), ("prod/a.tf", machine), ("dev/a.tf", machine)]);

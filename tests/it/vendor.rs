@@ -217,7 +217,7 @@ fn another_commit_in_the_settings_wants_another_copy() {
     both.settings(&commit, &format!("sha256 = \"{sum}\"\n"));
     assert_eq!(both.run(&["rules", "vendor"]).0, Some(0));
     let (_, said) = check(&both);
-    assert!(said.contains("missing-labels") && !said.contains("many-gpus"), "{said}");
+    assert!(said.contains("missing-auto-shutdown") && !said.contains("many-gpus"), "{said}");
 }
 
 /// The contents that a pack may not have.

@@ -195,8 +195,9 @@ fn a_root_that_a_call_makes_none_of_is_not_judged() {
 
 #[test]
 fn a_rule_that_cannot_be_decided_any_more_is_not_cured() {
-    let labelled = WASTE.replace("xlarge\"\n", "xlarge\"\n  tags = data.external.x.result\n");
-    let place = change(&[("main.tf", WASTE)], &[("main.tf", &labelled)]);
+    let waste = format!("resource \"aws_s3_bucket\" \"b\" {{\n  tags = {{ team = \"a\" }}\n}}\n{WASTE}");
+    let labelled = waste.replace("xlarge\"\n", "xlarge\"\n  tags = data.external.x.result\n");
+    let place = change(&[("main.tf", &waste)], &[("main.tf", &labelled)]);
     let said = document(&place);
     let reasons = said["not_judged"].to_string();
     assert!(

@@ -64,7 +64,7 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         kinds::FIT,
         None,
         rows! {
-            model: CelType::Text, "Name of the model in the table of models." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
+            model: CelType::Text, "Name of the model as the files write it, or in the table of models if they contain a path." => model;
             task: CelType::Text, "Task of the model: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
             params_b: CelType::Double, "Size of the model in billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
             precision: CelType::Text, "Precision of the weights in memory." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
@@ -215,6 +215,14 @@ pub(super) fn all() -> [&'static Records; 2] {
 /// Returns the record of a resource with a known model.
 pub(super) fn fit(asking: &FactContext<'_>, id: u32) -> CelValue {
     of_assessment(asking, id, |_| FIT.value(id))
+}
+
+/// Returns the user's name of the model, not the name of the base model that describes it.
+fn model(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let resource = asking.world.inventory.resources.get(id as usize);
+    let named = resource.and_then(|it| it.text(Key::Model)).filter(|name| !name.starts_with(['/', '.']));
+    let named = named.filter(|name| !name.contains(':'));
+    of_assessment(asking, id, |it| CelValue::text(named.unwrap_or(&it.model)))
 }
 
 pub(super) fn of_assessment(asking: &FactContext<'_>, id: u32, read: impl Fn(&Assessment) -> CelValue) -> CelValue {

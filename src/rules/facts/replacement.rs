@@ -16,7 +16,7 @@ const FLEET: f64 = 3.0;
 /// Machines are busy for at most this share of the time on average, so that peaks fit.
 const TARGET_BUSY: f64 = 0.6;
 
-/// What is known about the load of all machines of a resource.
+/// The evidence for the load of all machines of a resource.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum LoadBasis {
     /// The tokens per day are declared or measured, and alternatives are selected by them.

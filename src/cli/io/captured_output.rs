@@ -41,12 +41,12 @@ pub(super) fn report(format: Format, text: String) {
     add(|kept| kept.reports.push((format, text)));
 }
 
-/// Returns whether the text was captured.
+/// Returns whether the string was captured.
 pub(super) fn printed(text: &str) -> bool {
     add(|kept| kept.printed.push_str(text))
 }
 
-/// Returns whether the text was captured.
+/// Returns whether the string was captured.
 pub(super) fn complained(text: &str) -> bool {
     add(|kept| kept.complaints.push(text.to_owned()))
 }

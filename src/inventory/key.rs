@@ -171,6 +171,8 @@ keys! {
     Impossible "impossible" Text;
     /// Reason why it holds its accelerators while idle: its command sleeps, people work in it, or it waits for jobs.
     Kept "kept" Text;
+    /// True if the idle servers of people are not stopped.
+    SessionsStay "sessions_stay" Flag;
     /// True if it only lists its accelerators or tests them briefly: `nvidia-smi`, or a sum of two vectors.
     OnlyLooks "only_looks" Flag;
     /// True if its containers with accelerators only sleep.

@@ -135,6 +135,8 @@ skip_kinds! {
     MissingValues "missing-values",
     /// A variable file that no deployment uses.
     UnusedVariables "unused-variables",
+    /// A parameter that a deployment sets and its template does not declare.
+    UndeclaredParameter "undeclared-parameter",
     /// A Terragrunt unit or stack that a stack generates.
     MadeByStack "made-by-stack",
     /// A Terragrunt unit or stack that gpulint cannot evaluate.

@@ -126,6 +126,9 @@ impl CoverageInput<'_> {
                     return None;
                 }
             }
+            if kind == SkipKind::UndeclaredParameter && !self.has_resources(&unjudged.path) {
+                return None;
+            }
             // Most modules have nothing to do with accelerators. A module is relevant if its arguments name some.
             if let Some(call) = self.calls.get(&span) {
                 let mut texts = std::iter::once(&call.text).chain(&call.values);
@@ -161,6 +164,12 @@ impl CoverageInput<'_> {
             .filter(matters)
             .filter(move |it| !is_in_submodule(it))
             .map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
+    }
+
+    /// Returns true if a deployment that reads a file has resources.
+    fn has_resources(&self, path: &str) -> bool {
+        let mut runs = self.inventory.runs.iter().filter(|run| run.reads(path));
+        runs.any(|run| self.inventory.resources.iter().any(|it| it.run.as_ref() == Some(&run.id)))
     }
 
     fn of_kind(&self, kind: SkipKind) -> impl Iterator<Item = &SkippedFile> {

@@ -13,7 +13,7 @@ use crate::languages::yaml;
 use crate::source::{FileId, SourceFiles, Span, parent};
 
 use super::driver::{DeploymentSettings, ParsedTemplate, TemplateLanguage, TemplateShelf, parse_each};
-use super::located::{meant, parameter_files, parameters_of};
+use super::located::{DeclaredParameters, meant, parameter_files, parameters_of};
 use super::names::{AZURE, TypeNaming};
 use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
 use super::resources::ProviderResources;
@@ -44,6 +44,10 @@ impl TemplateLanguage for AzureReader {
 
     fn span(template: &AzureTemplate) -> Span {
         template.span()
+    }
+
+    fn declared(template: &AzureTemplate) -> Option<DeclaredParameters<'_>> {
+        Some(template.parameters().collect())
     }
 
     fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<AzureTemplate> {

@@ -14,7 +14,7 @@ use crate::languages::hcl::value::HclValue;
 use crate::source::{FileId, SourceFiles, Span, each, file_name, join, parent};
 use crate::terraform;
 
-use super::located::{beside, meant};
+use super::located::{DeclaredParameters, beside, meant, undeclared};
 use super::names::TypeNaming;
 use super::reading::{ParameterValues, TemplateInput, TemplateOptions, TemplateReading, TemplatesByPath};
 use super::resources::{DocumentPlace, ProviderResources};
@@ -30,6 +30,11 @@ pub(super) trait TemplateLanguage: Default {
     fn names(&self) -> &'static dyn TypeNaming;
 
     fn span(template: &Self::Template) -> Span;
+
+    /// Returns the parameters of a template; `None` if the language does not declare any.
+    fn declared(_: &Self::Template) -> Option<DeclaredParameters<'_>> {
+        None
+    }
 
     /// Parses the templates among the candidates.
     fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<Self::Template>;
@@ -144,6 +149,7 @@ pub(super) fn read<L: TemplateLanguage>(
     reading.inventory.diagnostics.extend(problems.iter().map(not_nested));
     let reported: BTreeSet<Span> = problems.into_iter().map(|it| it.at).collect();
     for Deployed { settings, template, resources, nested: inner, .. } in made.into_iter().filter(stands_alone) {
+        reading.inventory.diagnostics.extend(extra_parameters::<L>(&settings, template));
         let path = &*settings.template;
         let inputs = inner.iter().map(String::as_str).chain([path]).chain(settings.file.as_deref());
         let run = DeploymentRun::new(RunKind::Stack, parent(path), Some(&settings.variant)).reading(inputs);
@@ -155,6 +161,17 @@ pub(super) fn read<L: TemplateLanguage>(
         reading.inventory.runs.push(run);
     }
     reading
+}
+
+/// Returns messages about the parameters of a deployment that its template does not declare.
+fn extra_parameters<L: TemplateLanguage>(
+    settings: &DeploymentSettings<L::Place>,
+    template: &L::Template,
+) -> Vec<Diagnostic> {
+    match (L::declared(template), &settings.file) {
+        (Some(declared), Some(file)) => undeclared(file, &settings.template, &settings.values, &declared),
+        _ => Vec::new(),
+    }
 }
 
 /// Evaluates each template once for each of its deployments, within the budget of all.

@@ -1,7 +1,9 @@
 //! Finds the document that another one refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::value::HclValue;
 use crate::source::{file_name, is_below, join, parent, those};
 
@@ -64,8 +66,33 @@ pub(super) fn parameter_files<'i, T>(
 /// The parameters of a document, with whether each has a default.
 pub(super) type DeclaredParameters<'t> = BTreeMap<&'t str, bool>;
 
-/// Returns the document of a parameter file, which does not name it. It must declare all of the file's parameters.
-/// Among several, it is the one whose name the file repeats, or the one next to it.
+/// How well the parameters of a document match those of a parameter file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ParameterMatch {
+    /// At least half of the given parameters are declared.
+    Partial(usize),
+    /// All given parameters are declared, and others have no value.
+    Incomplete(usize),
+    /// All given parameters are declared, and all others have a default.
+    Complete,
+}
+
+impl ParameterMatch {
+    fn of(given: &ParameterValues, declared: &DeclaredParameters<'_>) -> Option<ParameterMatch> {
+        let known = given.keys().filter(|name| declared.contains_key(&***name)).count();
+        let is_complete = declared.iter().all(|(name, has_default)| *has_default || given.contains_key(*name));
+        match () {
+            () if known == given.len() && is_complete => Some(ParameterMatch::Complete),
+            () if known == 0 || known * 2 < given.len() => None,
+            () if known == given.len() => Some(ParameterMatch::Incomplete(known)),
+            () => Some(ParameterMatch::Partial(known)),
+        }
+    }
+}
+
+/// Returns the document of a parameter file, which does not name it: the document that matches best. Among several, it
+/// is the one whose name the file repeats, or the one next to it. A document that does not match completely must be one
+/// of these.
 pub(super) fn parameters_of<'t, T>(
     path: &str,
     given: &ParameterValues,
@@ -75,23 +102,42 @@ pub(super) fn parameters_of<'t, T>(
     let folder = parent(path);
     let is_near =
         |at: &str| parent(at).is_empty() || is_below(path, parent(at)) || parent(parent(at)) == parent(folder);
-    let fits = |declared: &DeclaredParameters<'_>| {
-        let is_complete = declared.iter().all(|(name, has_default)| *has_default || given.contains_key(*name));
-        is_complete && given.keys().all(|name| declared.contains_key(&**name))
-    };
-    let all = templates.iter().filter(|(at, it)| is_near(at) && fits(&declared(it)));
-    let all: Vec<&str> = all.map(|(at, _)| at.as_str()).collect();
+    let near = templates.iter().filter(|(at, _)| is_near(at));
+    let matching = near.filter_map(|(at, it)| Some((ParameterMatch::of(given, &declared(it))?, at.as_str())));
+    let matching: Vec<(ParameterMatch, &str)> = matching.collect();
+    let best = matching.iter().map(|(it, _)| *it).max()?;
+    let all: Vec<&str> = matching.iter().filter(|(it, _)| *it == best).map(|(_, at)| *at).collect();
     let only = |is_it: &dyn Fn(&str) -> bool| {
         let mut those = all.iter().filter(|at| is_it(at));
         those.next().copied().filter(|_| those.next().is_none())
     };
     match all.as_slice() {
-        [] => None,
-        [only] => Some(only),
+        [only] if best == ParameterMatch::Complete => Some(only),
         _ => only(&|at| names(path, stem(at)) && parent(at) == folder)
             .or_else(|| only(&|at| names(path, stem(at))))
             .or_else(|| only(&|at| parent(at) == folder)),
     }
+}
+
+/// The limit on messages about one file.
+const MOST_UNDECLARED: usize = 20;
+
+/// Returns a message about each parameter that a file sets and its template does not declare.
+pub(super) fn undeclared(
+    file: &str,
+    template: &str,
+    given: &ParameterValues,
+    declared: &DeclaredParameters<'_>,
+) -> Vec<Diagnostic> {
+    let known: BTreeSet<String> = declared.keys().map(|name| name.to_ascii_lowercase()).collect();
+    let extra = given.iter().filter(|(name, _)| !known.contains(&name.to_ascii_lowercase())).take(MOST_UNDECLARED);
+    let message = |(name, value): (&Arc<str>, &HclValue)| {
+        let message = format!("{file} sets the parameter `{name}`, which {template} does not declare");
+        Diagnostic::warning(message, value.span)
+            .skipping(SkipKind::UndeclaredParameter, "parameter that no template declares")
+            .with_help("correct the name or remove the parameter: the cloud may refuse the deployment")
+    };
+    extra.map(message).collect()
 }
 
 /// Returns true if the name of a file or its folder repeats that of a template.

@@ -25,6 +25,7 @@ pub(super) mod settings;
 pub(super) mod target;
 pub(super) mod touched;
 mod tracked;
+pub(in crate::cli) mod undeclared_variables;
 mod unmatched_budgets;
 pub(super) mod variables;
 pub(super) mod verdicts;

@@ -6,6 +6,7 @@ use crate::cli::io::{output, serving};
 use crate::cli::session::Session;
 use crate::cli::session::demand;
 use crate::cli::session::gate::gate;
+use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
@@ -31,6 +32,7 @@ pub(in crate::cli) fn run(arguments: &CheckArguments) -> Result<ExitStatus, Fail
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
+    demand_declared(&[(&session, &analysis)])?;
     let gate = gate(&arguments.threshold, &session.policy);
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));

@@ -3,12 +3,14 @@
 use crate::cli::args::CostArguments;
 use crate::cli::io::output;
 use crate::cli::session::Session;
+use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::{ExitStatus, Failure};
 use crate::report::{self, Format, Report};
 
 pub(in crate::cli) fn run(arguments: &CostArguments) -> Result<ExitStatus, Failure> {
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
+    demand_declared(&[(&session, &analysis)])?;
     let report = Report { title: arguments.output.title.as_deref(), ..session.report(&analysis, &[]) };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::cost(format, &report, arguments.view.style(style))

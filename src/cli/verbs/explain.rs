@@ -3,6 +3,7 @@
 use crate::cli::args::{Explain, Selection};
 use crate::cli::io::output;
 use crate::cli::session::Session;
+use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::ResourceId;
@@ -28,6 +29,7 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<ExitStatus, Failure> {
     }
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
+    demand_declared(&[(&session, &analysis)])?;
     let all = &analysis.inventory.resources;
     let found: Vec<ResourceId> =
         all.iter().enumerate().filter(|(_, it)| it.address == what).map(|(index, _)| ResourceId(index)).collect();

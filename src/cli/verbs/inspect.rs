@@ -7,6 +7,7 @@ use super::blocks;
 use crate::cli::args::{InputArguments, Inspect};
 use crate::cli::io::output;
 use crate::cli::session::Session;
+use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
 use crate::inventory::{WantedObjects, WantedRaw};
@@ -20,6 +21,7 @@ pub(in crate::cli) fn run(arguments: &Inspect) -> Result<ExitStatus, Failure> {
     }
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
+    demand_declared(&[(&session, &analysis)])?;
     let report = session.report(&analysis, &[]);
     output::write(&arguments.output, Format::Json, |format, _style| {
         (format == Format::Json).then(|| match (arguments.all, arguments.roots) {
@@ -37,6 +39,7 @@ fn seen(arguments: &Inspect, address: &str) -> Result<ExitStatus, Failure> {
     let mut session = Session::open(&InputArguments { paths, ..arguments.input.clone() })?;
     session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All, pods: true };
     let analysis = session.analyze();
+    demand_declared(&[(&session, &analysis)])?;
     let inventory = &analysis.inventory;
     let world = analysis.world(&session.settings);
     let found = rules::seen(address, &world, &rules::RuleSettings::default());

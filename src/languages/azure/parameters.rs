@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use regex::Regex;
-
-use crate::languages::document::{DocLibrary, EvaluationState};
+use crate::languages::document::{DocLibrary, EvaluationState, filled_in};
 use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::{FileId, Span, static_regex};
+use crate::source::{FileId, Span};
 
 use super::bicep;
 use super::deployment::AzureDeployment;
@@ -34,7 +32,7 @@ impl AzureDeployment<'_> {
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
         let value = match (given, &declared.default) {
-            (Some((_, given)), _) => given.clone(),
+            (Some((_, given)), _) => self.among_allowed(given, declared),
             (None, Some(default)) => {
                 let value = || self.value(default, &AzureNames::default());
                 self.once("parameter", &declared.name, at, &value)
@@ -45,10 +43,25 @@ impl AzureDeployment<'_> {
         Some(value.marked(declared.is_secret))
     }
 
+    /// Returns a given value. If it is unknown, the allowed values are its candidates.
+    fn among_allowed(&self, given: &HclValue, declared: &DeclaredParameter) -> HclValue {
+        match given.cause().filter(|it| it.candidates.is_empty()) {
+            Some(cause) => {
+                let cause = Cause { candidates: self.allowed(declared), ..Cause::clone(cause) };
+                HclValue::because(&Arc::new(cause), given.span)
+            }
+            None => given.clone(),
+        }
+    }
+
+    fn allowed(&self, declared: &DeclaredParameter) -> Vec<HclValue> {
+        let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
+        allowed.as_ref().map(HclValue::items).unwrap_or_default().to_vec()
+    }
+
     /// Returns an unknown value, with the allowed values as candidates if the template lists them.
     fn without_value(&self, declared: &DeclaredParameter, at: Span) -> HclValue {
-        let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
-        let candidates = allowed.as_ref().map(HclValue::items).unwrap_or_default().to_vec();
+        let candidates = self.allowed(declared);
         let name = &declared.name;
         // The outline makes two strings equal if they contain the same parameter.
         let outline = Some(format!("${{{name}}}").into());
@@ -74,31 +87,19 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
     Some(GivenByFile { values: values.collect(), template: None, comments: Vec::new() })
 }
 
-/// Returns the value of a parameter. A placeholder is unknown: `azd` or a pipeline replaces it.
-fn given(value: &Node) -> HclValue {
-    match value.text().filter(|text| PLACEHOLDER.is_match(text)) {
-        Some(text) => HclValue::unknown(format!("another program fills in `{text}`"), value.span),
-        None => plain(value),
-    }
-}
-
-static_regex!(
-/// A value that `azd`, a replacement task of a pipeline or a script fills in.
-static PLACEHOLDER: Regex = r"^(?:\$\{[^{}]*\}|#\{[^{}]*\}#?|__\w+__)$");
-
-/// Returns plain data without evaluation.
-pub(super) fn plain(node: &Node) -> HclValue {
+/// Returns plain data without evaluation. A placeholder is unknown: `azd` or a pipeline replaces it.
+fn given(node: &Node) -> HclValue {
     let at = node.span;
     match &node.data {
         NodeData::Scalar { text, plain } => match (plain, node.flag(), HclNumber::parse(text)) {
             (true, _, _) if node.is_null() => HclValue::null(at),
             (true, Some(flag), _) => HclValue::bool(flag, at),
             (true, None, Some(number)) => HclValue::number(number, at),
-            _ => HclValue::text(text.clone(), at),
+            _ => filled_in(text, at).unwrap_or_else(|| HclValue::text(text.clone(), at)),
         },
-        NodeData::List(items) => HclValue::tuple(items.iter().map(plain).collect(), at),
+        NodeData::List(items) => HclValue::tuple(items.iter().map(given).collect(), at),
         NodeData::Map(entries) => {
-            let known = entries.iter().map(|entry| (entry.key.clone(), plain(&entry.value))).collect();
+            let known = entries.iter().map(|entry| (entry.key.clone(), given(&entry.value))).collect();
             HclValue::new(HclData::Object(Arc::new(ObjectMembers { known, rest: None })), at)
         }
     }

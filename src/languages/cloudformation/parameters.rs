@@ -17,7 +17,8 @@ impl StackInstance<'_> {
         let kind = declared.text_at("Type").map_or("String", |it| &**it);
         let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
         let is_secret = declared.get("NoEcho").and_then(Node::flag).or_else(|| flag(declared)).unwrap_or(false);
-        let value = match self.given.get(name).filter(|it| !it.is_null()).cloned().or(default) {
+        let given = self.given.get(name).filter(|it| !it.is_null());
+        let value = match given.map(|it| self.among_allowed(it, declared)).or(default) {
             Some(value) => match self.pay_typed(&value, kind, at) {
                 Ok(()) => typed(value, kind),
                 Err(unknown) => unknown,
@@ -35,10 +36,25 @@ impl StackInstance<'_> {
         self.state.pay_text(parts.saturating_mul(PART_BYTES), at)
     }
 
+    /// Returns a given value. If it is unknown, the allowed values are its candidates.
+    fn among_allowed(&self, given: &HclValue, declared: &Node) -> HclValue {
+        match given.cause().filter(|it| it.candidates.is_empty()) {
+            Some(cause) => {
+                let cause = Cause { candidates: self.allowed(declared), ..Cause::clone(cause) };
+                HclValue::because(&Arc::new(cause), given.span)
+            }
+            None => given.clone(),
+        }
+    }
+
+    fn allowed(&self, declared: &Node) -> Vec<HclValue> {
+        let allowed = declared.get("AllowedValues").map(Node::items).unwrap_or_default();
+        allowed.iter().map(|it| self.value(it, &LoopNames::default())).collect()
+    }
+
     /// Returns an unknown value, with the allowed values as candidates if the template lists them.
     fn without_value(&self, name: &str, declared: &Node, at: Span) -> HclValue {
-        let allowed = declared.get("AllowedValues").map(Node::items).unwrap_or_default();
-        let candidates = allowed.iter().map(|it| self.value(it, &LoopNames::default())).collect();
+        let candidates = self.allowed(declared);
         let cause = Cause { candidates, ..Cause::new(format!("parameter `{name}` has no value"), at) };
         HclValue::because(&Arc::new(cause), at)
     }

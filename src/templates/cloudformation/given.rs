@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate};
+use crate::languages::document::filled_in;
 use crate::languages::hcl::value::HclValue;
 use crate::languages::yaml::{self, Node};
-use crate::source::SourceFiles;
+use crate::source::{SourceFiles, Span};
 use crate::templates::driver::DeploymentSettings;
 use crate::templates::located::{parameter_files, parameters_of};
 use crate::templates::reading::{ParameterValues, TemplateInput, TemplatesByPath};
@@ -40,7 +41,7 @@ fn values(sources: &SourceFiles, path: &str) -> Option<ParameterValues> {
 /// Parses `{"ParameterKey": "a", "ParameterValue": "b"}`, or `"a=b"`.
 fn pair(item: &Node) -> Option<(Arc<str>, HclValue)> {
     if let Some((name, value)) = item.text().and_then(|text| text.split_once('=')) {
-        return Some((name.into(), HclValue::text(value, item.span)));
+        return Some((name.into(), text_value(value, item.span)));
     }
     let value = item
         .get("ParameterValue")
@@ -51,8 +52,13 @@ fn pair(item: &Node) -> Option<(Arc<str>, HclValue)> {
 fn given(node: &Node) -> HclValue {
     let parts: Option<Vec<&str>> = node.items().iter().map(|item| item.text().map(|text| &**text)).collect();
     match (node.text(), parts.filter(|it| !it.is_empty())) {
-        (Some(text), _) => HclValue::text(text.clone(), node.span),
-        (None, Some(parts)) => HclValue::text(parts.join(","), node.span),
+        (Some(text), _) => text_value(text, node.span),
+        (None, Some(parts)) => text_value(&parts.join(","), node.span),
         (None, None) => HclValue::unknown("gpulint does not support this form of the parameter file", node.span),
     }
+}
+
+/// Returns a string, or an unknown value if another program fills it in.
+fn text_value(text: &str, at: Span) -> HclValue {
+    filled_in(text, at).unwrap_or_else(|| HclValue::text(text, at))
 }

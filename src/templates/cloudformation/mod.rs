@@ -16,6 +16,7 @@ use crate::languages::table::MADE_BY_MACRO;
 use crate::source::{Span, join, parent};
 
 use super::driver::{DeploymentSettings, ParsedTemplate, TemplateLanguage, TemplateShelf, parse_each};
+use super::located::DeclaredParameters;
 use super::names::{CLOUDFORMATION, TypeNaming};
 use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
 use super::resources::ProviderResources;
@@ -36,6 +37,10 @@ impl TemplateLanguage for CloudFormationReader {
 
     fn span(template: &CloudTemplate) -> Span {
         template.span()
+    }
+
+    fn declared(template: &CloudTemplate) -> Option<DeclaredParameters<'_>> {
+        Some(template.parameters().collect())
     }
 
     fn parse(&mut self, input: TemplateInput<'_>, reading: &mut TemplateReading) -> TemplatesByPath<CloudTemplate> {

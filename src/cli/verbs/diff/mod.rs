@@ -16,6 +16,7 @@ use crate::cli::session::alone::SeparateFiles;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
 use crate::cli::session::remembered::StagedFiles;
+use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::session::{Session, demand};
 use crate::cli::{ExitStatus, Failure};
 use crate::compare::{self, Gate, Reconsidered, Touched};
@@ -94,6 +95,7 @@ fn compared(
     let before = analyzed.analyze_base(base);
     let mut after = analyzed.analysis;
     demand_whole(base)?;
+    demand_declared(&[(head, &after), (base, &before)])?;
     let (base_state, head_state) = (base.state(), head.state());
     let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
     notes.extend(note_hidden_growth((base, &before), (head, &mut after), touched));

@@ -2,16 +2,20 @@
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{FieldMeaning, Unjudged, UnlistedField, UnsupportedResource};
+use crate::inventory::{FieldMeaning, Unjudged, UnlistedField, UnsupportedResource, accelerators};
 
-use super::named::is_one_name;
+use super::named::{is_known, is_one_name};
 
 /// The limit on fields that an entry names.
 const MOST_NAMED: usize = 3;
 
 /// Returns the entry for a resource, at a path; none if the resource has nothing to do with accelerators.
 pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catalog: &Catalog) -> Option<Unjudged> {
-    let named: Vec<&UnlistedField> = it.fields.iter().filter(|field| asks(field, catalog)).collect();
+    let mut named: Vec<&UnlistedField> = it.fields.iter().filter(|field| asks(field, catalog)).collect();
+    let is_by_name = named.is_empty() && !it.is_by_type && it.is_by_name;
+    if is_by_name {
+        named.extend(it.machine_types());
+    }
     if named.is_empty() && !it.is_by_type {
         return None;
     }
@@ -23,6 +27,8 @@ pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catal
     let fields: Vec<String> = named.iter().take(MOST_NAMED).map(|field| written(field)).collect();
     let what = if fields.is_empty() {
         "has accelerators by its type".to_owned()
+    } else if is_by_name {
+        format!("is named for accelerators and sets {}", fields.join(", "))
     } else {
         format!("names {}", fields.join(", "))
     };
@@ -37,18 +43,42 @@ pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catal
 
 /// Returns true if the field requests accelerators, by a name in the catalog or by a number.
 fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
-    let Some(value) = &field.value else { return field.says != FieldMeaning::Machine };
+    let Some(value) = &field.value else {
+        return matches!(field.says, FieldMeaning::Number | FieldMeaning::Accelerator);
+    };
     let value = value.trim();
     match field.says {
         FieldMeaning::Machine => is_one_name(value, catalog),
-        FieldMeaning::Number => value.parse::<u32>().is_ok_and(|number| number > 0) || is_model(value, catalog),
+        FieldMeaning::MachineType => is_one_name(value, catalog) || has_chip(value, catalog),
+        FieldMeaning::Number => value.parse::<f64>().is_ok_and(|number| number > 0.0) || is_model(value, catalog),
         FieldMeaning::Accelerator => is_model(value, catalog),
     }
 }
 
+/// Returns true if a machine type that no catalog lists contains the name of an accelerator: `1x.h100.pcie`,
+/// `8A100.22V`, `gpu-large`.
+fn has_chip(value: &str, catalog: &Catalog) -> bool {
+    const LONGEST: usize = 60;
+    let parts = || value.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_chip = |part: &str| {
+        let part = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let part = part.strip_prefix('x').unwrap_or(part).to_ascii_lowercase();
+        accelerators::is_asking(&part) || accelerators::is_chip(&part) && part.len() > 2 || is_listed(&part, catalog)
+    };
+    value.len() <= LONGEST && parts().count() > 1 && parts().any(is_chip)
+}
+
+/// Returns true if a word is the name of an accelerator and cannot be a version or a size.
+fn is_listed(word: &str, catalog: &Catalog) -> bool {
+    const SHORT: usize = 3;
+    word.len() > SHORT && is_known(word, catalog) && catalog.accelerator(word).is_some()
+}
+
 /// Returns true if a value names an accelerator, or a machine with some.
 fn is_model(value: &str, catalog: &Catalog) -> bool {
-    catalog.accelerator(value).is_some() || catalog.provider_of(value).is_some()
+    // `H100:8` is a name with a number.
+    let name = value.split(':').next().unwrap_or(value);
+    catalog.accelerator(name).is_some() || catalog.provider_of(name).is_some()
 }
 
 fn written(field: &UnlistedField) -> String {

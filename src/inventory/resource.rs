@@ -345,6 +345,7 @@ pub struct PoolLimit {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {
+    Machines,
     Accelerators,
     Cpus,
     MemoryGib,

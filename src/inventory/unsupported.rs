@@ -35,7 +35,26 @@ const OPEN_MAPS: [&str; 19] = [
     "connection",
     "provisioner",
 ];
-/// The limit on fields: further fields only repeat the earlier ones.
+/// Names of fields that set a machine type in any API, unlike `type` or `node`.
+const MACHINE_TYPES: [&str; 16] = [
+    "machine_type",
+    "instance_type",
+    "instance_types",
+    "server_type",
+    "node_type",
+    "vm_type",
+    "vm_size",
+    "node_size",
+    "machine_size",
+    "instance_size",
+    "flavor",
+    "flavour",
+    "flavor_id",
+    "flavor_name",
+    "shape",
+    "plan",
+];
+/// The limit on fields of each meaning: further fields only repeat the earlier ones.
 const MOST_FIELDS: usize = 20;
 
 /// A resource or an object of an unsupported type.
@@ -50,6 +69,8 @@ pub struct UnsupportedResource {
     pub count: Option<f64>,
     /// Whether the type's name alone shows that it is about accelerators.
     pub is_by_type: bool,
+    /// Whether its own name contains a word for accelerators: `a-gpu-pool`.
+    pub is_by_name: bool,
     /// Fields that may set its machine type or its accelerators.
     pub fields: Vec<UnlistedField>,
 }
@@ -66,8 +87,10 @@ pub struct UnlistedField {
 /// The kind of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldMeaning {
-    /// A machine type: `instance_type`.
+    /// A property that may be a machine type: `model`.
     Machine,
+    /// A machine type in any API: `instance_type`.
+    MachineType,
     /// An accelerator: `gpu_model`.
     Accelerator,
     /// A number: `gpus`, `gpu_count`.
@@ -77,14 +100,27 @@ pub enum FieldMeaning {
 impl UnsupportedResource {
     pub fn new(address: &str, kind: &str, span: Span, body: Span) -> Self {
         let (address, kind) = (address.to_owned(), kind.to_owned());
-        UnsupportedResource { address, kind, span, body, count: Some(1.0), is_by_type: false, fields: Vec::new() }
+        UnsupportedResource {
+            address,
+            kind,
+            span,
+            body,
+            count: Some(1.0),
+            is_by_type: false,
+            is_by_name: false,
+            fields: Vec::new(),
+        }
+    }
+
+    /// Returns the fields that set a machine type.
+    pub fn machine_types(&self) -> impl Iterator<Item = &UnlistedField> {
+        self.fields.iter().filter(|it| it.says == FieldMeaning::MachineType)
     }
 
     /// Records the field if its name suggests a machine or accelerators.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
-        if self.fields.len() < MOST_FIELDS
-            && let Some(says) = FieldMeaning::by(&words(name))
-        {
+        let is_one_more = |says: &FieldMeaning| self.fields.iter().filter(|it| it.says == *says).count() < MOST_FIELDS;
+        if let Some(says) = FieldMeaning::by(&words(name)).filter(is_one_more) {
             self.fields.push(UnlistedField { name: name.to_owned(), value: value.map(str::to_owned), says });
         }
     }
@@ -108,6 +144,9 @@ impl FieldMeaning {
             let last = words.rsplit('_').next().unwrap_or(words);
             let is_number = NUMBER_WORDS.contains(&last) || accelerators::are_in_name(last);
             return Some(if is_number { FieldMeaning::Number } else { FieldMeaning::Accelerator });
+        }
+        if MACHINE_TYPES.contains(&words) {
+            return Some(FieldMeaning::MachineType);
         }
         words.split('_').any(|word| MACHINE_WORDS.contains(&word)).then_some(FieldMeaning::Machine)
     }
@@ -137,7 +176,9 @@ mod tests {
     #[test]
     fn fields_are_told_apart_by_their_names() {
         let all = [
-            ("node_type", Some(FieldMeaning::Machine)),
+            ("node_type", Some(FieldMeaning::MachineType)),
+            ("flavorId", Some(FieldMeaning::MachineType)),
+            ("modelClass", Some(FieldMeaning::Machine)),
             ("acceleratorType", Some(FieldMeaning::Accelerator)),
             ("gpus", Some(FieldMeaning::Number)),
             ("gpuCount", Some(FieldMeaning::Number)),

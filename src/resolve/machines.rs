@@ -635,6 +635,7 @@ fn follow(resource: &mut Resource, key: Key, value: FactValue, from: &KnownFact<
 pub fn within(limits: &[PoolLimit], machine: &CatalogMachine<'_>) -> f64 {
     let room = |limit: &PoolLimit| {
         let each = match limit.of {
+            Limited::Machines => Some(1.0),
             Limited::Accelerators => Some(machine.count),
             Limited::Cpus => machine.cpus,
             Limited::MemoryGib => machine.memory_gib,

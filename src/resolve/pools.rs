@@ -34,6 +34,7 @@ pub(super) type AcceleratorVendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 /// linked to the only pool whose devices it requests and whose taint it tolerates. If pools with different machines
 /// fit, the pod stays unlinked, because its pool is unknown.
 pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_>) {
+    join_named(inventory);
     let pools: Vec<usize> = positions(inventory, BillingRole::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, BillingRole::Requested, |pod| {
         let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
@@ -52,6 +53,27 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_
         attach(pod, &pool, span, why);
         if let Some(count) = count {
             pod.count = count;
+        }
+    }
+}
+
+/// Gives each pod the machines of the pool that its configuration names. A link to no machines of the same deployment,
+/// or to several pools, does not show where the pod runs.
+fn join_named(inventory: &mut Inventory) {
+    let is_named = |it: &Resource| it.links.iter().any(|link| link.kind == LinkKind::Pool);
+    for pod in positions(inventory, BillingRole::Requested, is_named) {
+        let resource = &mut inventory.resources[pod];
+        let (named, others) = std::mem::take(&mut resource.links).into_iter().partition(|it| it.kind == LinkKind::Pool);
+        resource.links = others;
+        let (named, run): (Vec<Link>, _) = (named, resource.run.clone());
+        let has_name = |it: &&Resource, link: &Link| it.run == run && *it.declared.address == *link.to;
+        let rented = || inventory.resources.iter().filter(|it| it.role == BillingRole::Rented);
+        let mut pools = named.into_iter().filter_map(|link| {
+            let pool = rented().find(|it| has_name(it, &link))?.clone();
+            Some((link, pool))
+        });
+        if let (Some((link, pool)), None) = (pools.next(), pools.next()) {
+            attach(&mut inventory.resources[pod], &pool, link.span, "the configuration names this pool".into());
         }
     }
 }

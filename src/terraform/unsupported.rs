@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{UnsupportedResource, is_open_map, is_type_of_accelerators};
+use crate::inventory::{UnsupportedResource, accelerators, is_open_map, is_type_of_accelerators};
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::source::Span;
 
@@ -62,11 +62,19 @@ pub(super) fn of_run(blocks: &[EvaluatedBlock]) -> Vec<UnsupportedResource> {
         unlisted.count = instances;
         add_fields(&mut unlisted, block, 0);
         unlisted.is_by_type = is_type_of_accelerators(kind);
+        unlisted.is_by_name = is_named_for_accelerators(block);
         if unlisted.is_by_type || !unlisted.fields.is_empty() {
             found.insert((block.span, own), unlisted);
         }
     }
     found.into_values().collect()
+}
+
+/// Returns true if the address of a resource, or the known start of its name, contains a word for accelerators.
+fn is_named_for_accelerators(block: &EvaluatedBlock) -> bool {
+    let name = block.attributes.get("name");
+    let known = name.and_then(|it| it.value.as_text().or_else(|| it.beginning.as_deref().map(Into::into)));
+    accelerators::are_in_name(&block.address) || known.is_some_and(|name| accelerators::are_in_name(&name))
 }
 
 fn add_fields(unlisted: &mut UnsupportedResource, block: &EvaluatedBlock, depth: usize) {

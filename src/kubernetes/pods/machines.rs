@@ -245,6 +245,7 @@ fn limited(limits: &Node) -> Vec<PoolLimit> {
     let limit = |entry: &NodeEntry| {
         let (of, most) = match &*entry.key {
             "cpu" => (Limited::Cpus, amount::number(&entry.value)),
+            "nodes" => (Limited::Machines, amount::number(&entry.value)),
             "memory" => (Limited::MemoryGib, amount::gib(&entry.value)),
             key if DEVICES.device(key).is_some() => (Limited::Accelerators, amount::number(&entry.value)),
             _ => return None,

@@ -155,7 +155,8 @@ impl Tally {
         {
             let key = amount.key.as_ref().and_then(|path| path.first(&pod.spec)?.text());
             let key = key.map_or(amount.is.as_deref().unwrap_or(USUAL), |key| pod.long_key(key));
-            if DEVICES.device(key).is_some() {
+            // The request of a container counts instead, if it has the same key.
+            if DEVICES.device(key).is_some() && !self.amounts.contains_key(key) {
                 self.put(key, count, span);
             }
         }

@@ -105,11 +105,17 @@ impl WorkloadReader<'_, '_> {
             machines::resources(&object, machines, body, &Above::new(count, object.head), out);
         }
         machines::use_reservations(&object, self.index, out.get_mut(first..).unwrap_or_default());
+        let borrows = row.and_then(|row| row.borrows.as_ref());
+        if let Some(borrows) = borrows.filter(|it| it.first)
+            && self.borrow(&object, row, borrows, body, out)
+        {
+            return;
+        }
         let mut groups = Vec::new();
         self.collect(&object, row, &Above::new(count, object.head), &mut groups);
         let before = out.len();
         resource::finish(&object, body, groups, self.index, out);
-        if let (Some(borrows), true) = (row.and_then(|row| row.borrows.as_ref()), out.len() == before) {
+        if let (Some(borrows), true) = (borrows.filter(|it| !it.first), out.len() == before) {
             self.borrow(&object, row, borrows, body, out);
         }
     }
@@ -219,7 +225,7 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    /// Adds the pods or machines of a template that an object names.
+    /// Adds the pods or machines of a template that an object names. Returns whether the template decides about them.
     fn borrow(
         &self,
         object: &KubernetesObject<'_>,
@@ -227,14 +233,15 @@ impl WorkloadReader<'_, '_> {
         borrows: &Borrows,
         body: Span,
         out: &mut Vec<FoundResource>,
-    ) {
+    ) -> bool {
+        let before = out.len();
         let Some((node, name)) = borrows.name.first(object.root).and_then(|node| Some((node, node.text()?))) else {
-            return;
+            return false;
         };
         let place = NamePlace::of(node.span);
         let lent =
             borrows.kinds.iter().find_map(|kind| Some((self.index.find(kind, name, place)?, KINDS.named(kind)?)));
-        let Some((lender, lent)) = lent else { return };
+        let Some((lender, lent)) = lent else { return false };
         let root = PathMatch::root(object.root);
         let mut above = Above::new(1.0, object.head);
         let start = ManifestPath::default();
@@ -262,6 +269,8 @@ impl WorkloadReader<'_, '_> {
             groups.iter_mut().for_each(|group| group.count = plain.count.clone());
         }
         resource::finish(&lender, body, groups, self.index, out);
+        let is_excluded = |pods: &Pods| pods.unless.as_ref().is_some_and(|it| it.applies_to(lender.root));
+        out.len() > before || lent.pods.iter().any(is_excluded)
     }
 }
 
@@ -337,6 +346,9 @@ fn suspend(object: &KubernetesObject<'_>, suspended: &Node, count: Fact<Range>) 
 
 fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<PodGroup>) {
     let Some(path) = pods.template.as_ref().or(pods.spec.as_ref()) else { return };
+    if pods.unless.as_ref().is_some_and(|it| it.applies_to(object.root)) {
+        return;
+    }
     for at in path.all(object.root) {
         let frame = pods.template.is_some().then_some(at.node);
         let Some(spec) = frame.map_or(Some(at.node), |frame| frame.get("spec")) else { continue };

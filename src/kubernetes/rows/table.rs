@@ -238,6 +238,8 @@ pub(in crate::kubernetes) struct Pods {
     pub completed: bool,
     /// The path to a flag: if it is false, these pods do not run.
     pub enabled: Option<ManifestPath>,
+    /// A value that means that these pods request nothing.
+    pub unless: Option<Exclusion>,
     /// The name of these pods, if an object has several kinds of pods.
     pub role: Option<String>,
     /// The path to that name in the object.
@@ -253,6 +255,22 @@ pub(in crate::kubernetes) struct Pods {
     pub groups: Vec<Factor>,
     #[serde(default)]
     pub facts: FactSources,
+}
+
+/// Values of a field that exclude what a definition describes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct Exclusion {
+    pub at: ManifestPath,
+    pub is: Vec<String>,
+}
+
+impl Exclusion {
+    /// Returns whether an object has one of the values.
+    pub(in crate::kubernetes) fn applies_to(&self, root: &Node) -> bool {
+        let value = self.at.first(root).and_then(Node::text);
+        value.is_some_and(|value| self.is.iter().any(|it| **it == **value))
+    }
 }
 
 /// Objects inside another object.
@@ -283,6 +301,11 @@ impl KindRow {
         let tells = self.scales.is_some() || !self.grants.is_empty() || !self.unfollowed.is_empty();
         let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
+    }
+
+    /// Returns whether its objects contain pods, machines or other objects.
+    pub(in crate::kubernetes) fn describes_something(&self) -> bool {
+        !(self.pods.is_empty() && self.machines.is_empty() && self.holds.is_empty() && self.values.is_empty())
     }
 
     /// Returns whether the object passes values to a chart from another place.
@@ -334,6 +357,9 @@ pub(in crate::kubernetes) struct DefaultAmount {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Borrows {
+    /// True if the template decides before the object's own requests.
+    #[serde(default)]
+    pub first: bool,
     /// The `group/Kind` of resource definitions.
     pub kinds: Vec<String>,
     pub name: ManifestPath,

@@ -21,12 +21,12 @@ const CLAIM: &str = "resourceClaim";
 /// The key of a runtime class, which can give a pod the devices of its node.
 const RUNTIME: &str = "runtimeClassName";
 /// Keys by which unsupported kinds request machines and accelerators.
-const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
+const CUSTOM_KEYS: [&str; 7] = ["gpu", "gpus", "gpuCount", "gpuType", "accelerator", "accelerators", "instanceType"];
 /// A kind of two tools: an object of Flux, and the files of kustomize, which another reader reads.
 const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: &[u8] = b"postBuild";
 /// The characters that may follow a key.
-const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
+const BEHIND_KEYS: [&str; 9] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "}"];
 /// Every file whose documents are all idle contains this string.
 const IDLE_MARK: &[u8] = b"kind: ";
 static_regex!(
@@ -290,7 +290,8 @@ struct Words {
     needles: Needles,
     /// The number of words that count in any place. The others only count as keys.
     anywhere: usize,
-    keys: Vec<&'static str>,
+    /// The keys that each other word can begin.
+    keys: Vec<Vec<&'static str>>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
@@ -300,14 +301,22 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
-    let keys = KINDS.rows().iter().filter(|row| !row.claimed).filter_map(|row| row.has.last()?.0.first()?.last_key());
+    let keys = KINDS
+        .rows()
+        .iter()
+        .filter(|row| !row.claimed && row.describes_something())
+        .filter_map(|row| row.has.last()?.0.first()?.last_key());
     let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
-    // Keys are extended by the next character, because words of four letters are found faster than shorter ones.
-    for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
-        let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };
+    // Keys are extended by the next character, because words of four letters are found faster than shorter ones. A
+    // longer key is found by its beginning, if this is a key, too.
+    let is_short = |key: &str| key.len() < 4;
+    let begins_with_other = |key: &str| keys.iter().any(|it| !is_short(it) && *it != key && key.starts_with(it));
+    let own = keys.iter().filter(|key| !begins_with_other(key));
+    for (key, behind) in own.flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
+        let needle = if is_short(key) { format!("{key}{behind}") } else { key.to_owned() };
         if !needles.contains(&needle) {
             needles.push(needle);
-            words.keys.push(key);
+            words.keys.push(keys.iter().filter(|it| it.starts_with(key)).copied().collect());
         }
     }
     Words { needles: Needles::new(&needles), ..words }
@@ -321,8 +330,10 @@ impl Words {
             EscapedKey::Alone => *alias.get_or_init(|| has_key_alias(text)),
             EscapedKey::Of(_) => true,
         };
-        let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
-        self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
+        let keys = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
+        let is_at = |word: &str, at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
+        let counts = |word: &&str, at: usize| is_at(word, at) && is_key(word, at);
+        self.needles.any(text, |which, at| keys(which).is_none_or(|words| words.iter().any(|word| counts(word, at))))
     }
 }
 
@@ -395,9 +406,10 @@ mod tests {
     #[test]
     fn words_are_searched_for_many_bytes_at_a_time() {
         assert!(cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)));
-        for word in DEVICES.words().chain([CLAIM, RUNTIME]) {
+        for word in DEVICES.words().chain([CLAIM, RUNTIME]).chain(CUSTOM_KEYS) {
             assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
         }
+        assert!(!WORDS.any_in(b"  acceleratorsOff: 1, gpuless: 2"));
     }
 
     /// The search uses only the first of these keys, so all alternatives must end in the same key.

@@ -167,8 +167,11 @@ impl AzureDeployment<'_> {
         let (kind, _) = placed.declared.kind.rsplit_once('/').filter(|(kind, _)| kind.contains('/'))?;
         let (name, _) = placed.name.rsplit_once('/')?;
         let at = placed.declared.head;
-        Some(match self.by_name(kind, name) {
+        let own = self.by_name(kind, name);
+        Some(match own.filter(|it| !it.declared.is_existing) {
             Some(parent) => self.computed(&parent.address, "id", at),
+            // Another file of the deployment may define a resource of this name.
+            None if !name.contains("${") => HclValue::text(name.rsplit('/').next().unwrap_or(name), at),
             None => HclValue::unknown(format!("`{name}` is not defined in this file"), at),
         })
     }

@@ -43,7 +43,10 @@ pub(super) fn apply<'a>(
                 let Some(built) = resources.get_mut(at) else { continue };
                 decide(built, &scope, row);
                 let kind = row.link.map_or(LinkKind::Settings, |link| link.kind());
-                built.resource.links.push(Link::named(kind, block.address.clone(), span));
+                let link = Link::named(kind, block.address.clone(), span);
+                if !built.resource.links.iter().any(|it| (it.kind, &it.to) == (link.kind, &link.to)) {
+                    built.resource.links.push(link);
+                }
             }
         }
     }

@@ -247,6 +247,8 @@ pub(super) enum LinkName {
     Autoscaler,
     Stop,
     Settings,
+    /// The machines on which a request runs.
+    Pool,
 }
 
 impl LinkName {
@@ -255,6 +257,7 @@ impl LinkName {
             LinkName::Autoscaler => LinkKind::Autoscaler,
             LinkName::Stop => LinkKind::Stop,
             LinkName::Settings => LinkKind::Settings,
+            LinkName::Pool => LinkKind::Pool,
         }
     }
 }

@@ -46,7 +46,9 @@ fn front(text: &str, place: &str) -> Result<String, String> {
     let [(0, start), (end, _), ..] = fences[..] else { return Err("the page has no front matter".to_owned()) };
     let body = &text[start..end];
     let node = yaml::parse(body).map_err(|broken| format!("byte {}: {}", start + broken.at.start, broken.message))?;
-    let raw = body.contains("object") || body.contains("block");
+    // `capacity-block` is a purchase, and no block.
+    let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    let raw = words.any(|word| matches!(word, "object" | "objects" | "block" | "blocks"));
     Ok(format!(
         "    Front {{ text: include_str!({place:?}), node: {}, at: {start}..{end}, may_look_at_raw: {raw} }},\n",
         written(&node)

@@ -323,7 +323,15 @@ fn is_large_enough(pool: &Resource, pod: &Resource) -> bool {
     })
 }
 
+/// Returns whether a fact of the pod was only guessed, such as an accelerator from the name of a pool.
+fn is_guess(origin: &FactOrigin) -> bool {
+    matches!(origin, FactOrigin::Assumed(_) | FactOrigin::Inferred(_))
+}
+
 fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
+    if pod.fact(key).origin().is_some_and(is_guess) {
+        return true;
+    }
     match (pool.text(key), pod.text(key)) {
         (Some(pool), Some(pod)) => pool.eq_ignore_ascii_case(pod),
         _ => true,
@@ -340,7 +348,7 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
         let Fact::Known(known) = pool.fact(key) else { continue };
         let replace = match pod.fact(key) {
             Fact::Absent => true,
-            Fact::Known(own) => matches!(own.origin, FactOrigin::Assumed(_)),
+            Fact::Known(own) => is_guess(&own.origin),
             Fact::Unknown(_) => key != Key::Purchase,
         };
         if replace {

@@ -321,6 +321,7 @@ impl Search<'_, '_> {
                 count: self.resource.number(Key::AcceleratorCount)?,
                 devices: of_copy,
                 per_hour: self.item.per_hour?.expected,
+                machine_per_hour: self.item.per_hour?.expected,
                 need_gib,
                 budget_gib,
                 speed: Some(speed),

@@ -228,6 +228,7 @@ impl Fitting<'_, '_> {
             count: if place.shared { self.devices } else { machine.count },
             devices: self.devices,
             per_hour: self.per_hour,
+            machine_per_hour: self.offer.whole,
             need_gib: self.need_gib,
             budget_gib: self.budget_gib,
             speed: None,

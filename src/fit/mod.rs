@@ -215,7 +215,10 @@ pub struct FitChoice {
     pub count: f64,
     /// The accelerators that the workload uses.
     pub devices: f64,
+    /// The price of what is billed: the machine, or the pod's part of it.
     pub per_hour: Money,
+    /// The price of the machine.
+    pub machine_per_hour: Money,
     pub need_gib: f64,
     pub budget_gib: f64,
     /// The estimated speed of the workload on this configuration, if there is an estimate.

@@ -33,6 +33,7 @@ impl<'a> EvaluationContext<'a> {
             about,
             resource: place,
             end: Cell::new(End::Expected),
+            needed: Cell::new(None),
             saves: None,
             asked_spot: Cell::new(false),
             asked_measured: Cell::new(false),

@@ -12,7 +12,7 @@ use crate::source::Span;
 
 use super::combine::combine;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
-use super::facts::{self, End, FactContext, RuleContext, Stand, Subject};
+use super::facts::{self, End, FactContext, NeededMachines, RuleContext, Stand, Subject};
 use super::page::{Grouping, LooksAt, PageExpression, PointAt, RuleFile};
 use super::settings::RuleSettings;
 use super::template::{self, MessageTemplate};
@@ -246,11 +246,16 @@ impl Judge<'_> {
         asking.asked_measured.set(false);
         asking.asked_machines.set(false);
         asking.asked_base.set(false);
-        let mut ends = [0.0; 3];
-        for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
+        // The number of machines that an alternative needs does not depend on the end of the current cost.
+        let needed = [NeededMachines::Expected, NeededMachines::Most];
+        let ways = needed.into_iter().flat_map(|it| [End::Floor, End::Expected, End::Ceiling].map(|end| (it, end)));
+        let mut amounts = [0.0; 6];
+        for ((needed, end), amount) in ways.zip(&mut amounts) {
             asking.end.set(end);
+            asking.needed.set(Some(needed));
             let result = saves.program.evaluate(asking, &mut CelBudget::standard()).result;
             asking.end.set(End::Expected);
+            asking.needed.set(None);
             match result {
                 Ok(value) => match value.as_number().filter(|n| n.is_finite()) {
                     // If the other option costs more, the saving is zero.
@@ -262,11 +267,11 @@ impl Judge<'_> {
                 }
             }
         }
-        // The largest saving may occur at the lowest cost, so the ends are sorted. Only the expected amount keeps its
+        // The largest saving may occur at the lowest cost, so the amounts are sorted. Only the expected amount keeps its
         // place.
-        let expected = Money::from_usd(ends[1]);
-        ends.sort_by(f64::total_cmp);
-        let [floor, _, ceiling] = ends.map(Money::from_usd);
+        let expected = Money::from_usd(amounts[1]);
+        amounts.sort_by(f64::total_cmp);
+        let [floor, .., ceiling] = amounts.map(Money::from_usd);
         let all = MoneyRange { floor, expected, ceiling };
         let saves = match self.covered(asking, about) {
             Ok(share) => all.times(1.0 - share),

@@ -93,6 +93,8 @@ pub(super) struct FactContext<'a> {
     /// The index of the evaluated resource, object or block.
     pub(super) resource: usize,
     pub(super) end: Cell<End>,
+    /// In `saves`: the estimate of the number of machines that an alternative needs.
+    pub(super) needed: Cell<Option<NeededMachines>>,
     pub(super) saves: Option<MoneyRange>,
     /// Whether an expression used the spot price.
     pub(super) asked_spot: Cell<bool>,
@@ -123,6 +125,13 @@ pub(super) enum End {
     Floor,
     Expected,
     Ceiling,
+}
+
+/// An estimate of the number of machines that an alternative needs. It is independent of the end of the current cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NeededMachines {
+    Expected,
+    Most,
 }
 
 /// Numbers of the variables in rules.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::change::{self, CHANGED};
-use super::replacement::Replacement;
+use super::replacement::{Replacement, WholeNode};
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
@@ -410,7 +410,8 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
 /// Returns the cost of the machines of an alternative that do the current work.
 fn instead(asking: &FactContext<'_>, id: u32, which: FitAlternative) -> Option<MoneyRange> {
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
-    Some(Replacement::of(asking, id, which)?.cost(asking.item(id)?, choice.per_hour))
+    let node = WholeNode::of(asking, id, choice);
+    Some(Replacement::of(asking, id, which)?.cost(asking.item(id)?, &node, asking.needed.get()))
 }
 
 fn status(item: Option<&BillItem>) -> &'static str {

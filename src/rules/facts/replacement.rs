@@ -4,7 +4,7 @@
 //! be idle most of the time, so their load is unknown.
 
 use super::speed::rate_share;
-use super::{FactContext, measured};
+use super::{FactContext, NeededMachines, measured};
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::fit::{FitAlternative, FitChoice, PlacedModel, tokens_per_day};
 use crate::inventory::{Key, Purpose, Range, Resource, Task};
@@ -117,21 +117,61 @@ impl Replacement {
         Some(whole_machines(self.count.expected, self.each_most?))
     }
 
-    /// Returns the cost of these machines in the period of the item.
-    pub(super) fn cost(&self, item: &BillItem, per_hour: Money) -> MoneyRange {
+    /// Returns the cost of these machines in the period of the item. Without an estimate of their number, the maximum
+    /// is that of both.
+    pub(super) fn cost(&self, item: &BillItem, node: &WholeNode, needed: Option<NeededMachines>) -> MoneyRange {
         let hours = if item.hours > 0.0 { item.hours } else { HOURS_PER_MONTH };
-        let of = |count: f64, each: f64| per_hour.times(hours * whole_machines(count, each));
+        let of = |count: f64, each: f64| node.per_hour(whole_machines(count, each)).times(hours);
         let Range { floor, expected, ceiling } = self.count;
-        let most = if ceiling.is_finite() { ceiling } else { expected };
-        let as_now = item.amount.map_or(Money::ZERO, |it| it.ceiling);
-        let one_each = of(most, self.each);
-        MoneyRange {
-            floor: of(floor, self.each),
-            expected: of(expected, self.each),
-            // Without a maximum, the machines may cost as much as now.
-            ceiling: self.each_most.map_or(one_each.max(as_now), |each| of(most, each)),
+        let last = if ceiling.is_finite() { ceiling } else { expected };
+        let with =
+            |each: f64| MoneyRange { floor: of(floor, each), expected: of(expected, each), ceiling: of(last, each) };
+        let few = with(self.each);
+        // Without a maximum, the machines may cost as much as now.
+        let many = self.each_most.map_or_else(|| item.amount.unwrap_or(few), with);
+        match needed {
+            Some(NeededMachines::Expected) => few,
+            Some(NeededMachines::Most) => many,
+            None => MoneyRange { ceiling: few.ceiling.max(many.ceiling), ..few },
         }
     }
+}
+
+/// The machine of an alternative, and how many of its users fit on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WholeNode {
+    /// The price of a user's part of the machine.
+    part: Money,
+    whole: Money,
+    /// Whether users pay for whole machines.
+    is_alone: bool,
+}
+
+impl WholeNode {
+    /// A workload that has its machines to itself also has those of an alternative to itself. Otherwise, other pods use
+    /// the rest of the machine.
+    pub(super) fn of(asking: &FactContext<'_>, id: u32, choice: &FitChoice) -> WholeNode {
+        let is_alone = has_whole_machines(asking, id) == Some(true);
+        WholeNode { part: choice.per_hour, whole: choice.machine_per_hour, is_alone }
+    }
+
+    fn per_hour(&self, users: f64) -> Money {
+        let (part, whole) = (self.part.usd(), self.whole.usd());
+        if !self.is_alone || part <= 0.0 {
+            return self.part.times(users);
+        }
+        let on_one = (whole / part + 1e-6).floor().max(1.0);
+        self.whole.times((users / on_one - 1e-6).ceil().max(0.0))
+    }
+}
+
+/// Returns whether a pod uses all accelerators of its machine.
+fn has_whole_machines(asking: &FactContext<'_>, id: u32) -> Option<bool> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let provider = resource.text(Key::Provider)?;
+    let machine = asking.world.catalog.machine(provider, resource.text(Key::Machine)?)?;
+    let used = resource.number(Key::AcceleratorCount)? + asking.item(id)?.stranded;
+    Some(used >= machine.count)
 }
 
 fn whole_machines(count: f64, each: f64) -> f64 {

@@ -44,7 +44,7 @@ pub(super) fn add_program_facts(
     row: &TypeRow,
     provider: Option<&ProviderRow>,
 ) {
-    let scripts: Vec<Word> = row.scripts.0.iter().flat_map(|path| scope.find(path)).map(|node| word(&node)).collect();
+    let scripts: Vec<Word> = row.scripts.0.iter().flat_map(|path| scope.find(path)).map(|node| script(&node)).collect();
     if !scripts.is_empty() {
         let machine = Arc::new(StoppableMachine {
             shutdown_ends_cost: provider.and_then(|provider| provider.shutdown_ends_cost),
@@ -144,6 +144,14 @@ fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Co
 }
 
 /// Returns a string with its place. Secrets are left out.
+/// Returns a script. Unknown parts of it are `${…}`, which commands read like a variable of the shell.
+fn script(node: &ValueNode<'_>) -> Word {
+    let word = word(node);
+    let (Fact::Unknown(_), ValueNode::Value(held)) = (&word, node) else { return word };
+    let outline = held.value.cause().filter(|_| !held.value.sensitive).and_then(|cause| cause.outline.as_deref());
+    outline.map_or(word, |outline| Fact::known(Arc::from(outline), held.said, FactOrigin::Resolved))
+}
+
 fn word(node: &ValueNode<'_>) -> Word {
     let ValueNode::Value(held) = node else { return Fact::Absent };
     let PlacedValue { value, said, .. } = held;

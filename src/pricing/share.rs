@@ -270,8 +270,8 @@ impl<'a> Search<'a, '_> {
             holds(request.cpus, machine.cpus.map(allocatable_cpus))
                 && holds(request.memory_gib, machine.memory_gib.map(allocatable_gib))
         };
-        // The capacity that the provider reserves is not always known, but the total capacity is a limit.
-        if machines.iter().any(large) {
+        // The part that Kubernetes keeps from pods is not always known, but the total capacity is a limit.
+        if !self.asked.rents && machines.iter().any(large) {
             machines.retain(large);
         }
         machines.retain(|machine| request.lacks(machine).is_none());

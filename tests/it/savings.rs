@@ -247,6 +247,12 @@ fn cases() -> Vec<Case> {
                 it.month - it.other.unwrap() * 900.0 / 320.0
             })
         },
+        case(
+            "retired-machine",
+            "azurerm_linux_virtual_machine.a",
+            "resource \"azurerm_linux_virtual_machine\" \"a\" {\n  location = \"eastus\"\n  size = \"Standard_NC6s_v3\"\n}\n".to_owned(),
+            |it| it.month - 0.526 * 730.0 * 900.0 / 320.0,
+        ),
         Case {
             instead: Some("g6.xlarge"),
             ..case("premium-gpu-for-dev", "aws_instance.a", instance("a", "p5.4xlarge", &tags(ci)), |it| {

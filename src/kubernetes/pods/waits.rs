@@ -111,7 +111,7 @@ fn leaves_running(script: &str) -> bool {
 
 /// Returns whether the pod ends when its command ends.
 fn ends_once(pod: &Pod, object: &KubernetesObject<'_>) -> bool {
-    matches!(object.kind, "Job" | "CronJob") || object.kind == "Pod" && !is_started_again(pod, object)
+    matches!(object.kind, "Job" | "CronJob" | "JobSet") || object.kind == "Pod" && !is_started_again(pod, object)
 }
 
 /// Returns whether Kubernetes restarts the container when its command ends.

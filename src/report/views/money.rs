@@ -118,7 +118,9 @@ impl Currency {
 
     /// Returns the expected saving, or `up to` the maximum saving if the expected cost is zero.
     pub(in crate::report) fn saving(&self, saves: MoneyRange, mark: &str) -> String {
-        match saves.expected.is_zero() {
+        // The expected amount may be the best case, such as one machine where several may be needed.
+        let is_best = saves.expected >= saves.ceiling && saves.floor.usd() < saves.expected.usd() / 2.0;
+        match saves.expected.is_zero() || is_best {
             true => format!("up to {mark}{}", self.amount(saves.ceiling)),
             false => format!("{mark}{}", self.amount(saves.expected)),
         }

@@ -12,7 +12,7 @@ pub(in crate::report) use summary::{estimated, found, headline};
 pub(in crate::report) use table::TextTable;
 
 use crate::decide::Decided;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::wrapped::wrapped;
 use crate::report::{EntryDetail, Most, Report, ReportStyle, ShownPaths};
@@ -38,7 +38,7 @@ pub(in crate::report) fn check(report: &Report, style: ReportStyle) -> String {
 /// Prints the selected findings; returns the others.
 fn findings<'a>(text: &mut String, report: &'a Report, style: ReportStyle) -> Vec<&'a Decided> {
     let renderer = finding::FindingRenderer::new(style);
-    let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
+    let (mut told, mut lines, mut errs, mut left_out) = (0, 0, false, Vec::new());
     let mut said = AlreadyPrinted::default();
     for group in style.choice.groups(report) {
         let mut heading = group.name.map(|name| summary::heading(report, &name, &group.findings, style));
@@ -51,11 +51,14 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: ReportStyle) -> Ve
                 Most::Top(most) => told < most,
                 Most::Screen => told == 0 || lines + height <= SCREEN,
             };
-            if !has_room || !left_out.is_empty() {
+            // A reader of a screen sees at least one error, because errors fail the run.
+            let is_first_error = style.choice.most == Most::Screen && !errs && decided.finding.level == Level::Error;
+            if !is_first_error && (!has_room || !left_out.is_empty()) {
                 left_out.push(decided);
                 left_out.extend(others);
                 continue;
             }
+            errs |= decided.finding.level == Level::Error;
             (told, lines, heading) = (told + 1, lines + height, None);
             said.add(report, decided);
             text.push_str(&entry);

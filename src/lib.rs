@@ -6,6 +6,7 @@
 mod analysis;
 pub mod catalog;
 pub mod cli;
+mod commands;
 mod compare;
 pub mod config;
 pub mod decide;

@@ -2,6 +2,7 @@
 //! types.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use regex::Regex;
 
@@ -25,7 +26,14 @@ pub(super) struct NamedAccelerators {
 
 /// Returns the keywords by which the language requests accelerators, if it has some; otherwise the first name of a
 /// machine or accelerator, otherwise the first word for one. Comments do not count, except those that Slurm reads.
-pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<NamedAccelerators> {
+///
+/// `read` contains the numbers of lines whose machines a reader read; they do not count.
+pub(super) fn asked_for(
+    text: &str,
+    language: &Language,
+    read: &BTreeSet<usize>,
+    catalog: &Catalog,
+) -> Option<NamedAccelerators> {
     let is_comment = |line: &str| {
         let line = line.trim_start();
         ["#", "//", "*"].iter().any(|it| line.starts_with(it)) && !line.starts_with("#SBATCH")
@@ -36,21 +44,28 @@ pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> O
         return None;
     }
     let text = &*without_printed_lines(text, language);
-    let lines = || text.lines().enumerate().filter(|(_, line)| !is_comment(line));
+    let lines = || text.lines().enumerate().filter(|(at, line)| !is_comment(line) && !read.contains(at));
     if language.asks_in_own_words() {
         let own: Vec<(usize, String)> =
             lines().filter_map(|(at, line)| Some((at, shown(&language.asking(line)?)))).collect();
         let is_known = |words: &str| named_in_line(words, catalog).is_some();
         let known = own.iter().find(|(_, words)| is_known(words));
-        let (line, words) = known.or(own.first())?;
+        let (line, words) = known.or(own.first().filter(|_| !language.by_names_alone))?;
+        let name = named_in_line(words, catalog).filter(|_| language.by_names_alone);
+        let words = name.map_or_else(|| words.clone(), |name| name.trim_start_matches("ml.").to_owned());
         let all = own.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join("\n");
-        return Some(NamedAccelerators { words: words.clone(), is_known: known.is_some(), line: *line, all });
+        return Some(NamedAccelerators { words, is_known: known.is_some(), line: *line, all });
     }
     let found = |(line, name): (usize, &str)| {
         let words = name.trim_start_matches("ml.").to_owned();
         NamedAccelerators { is_known: is_known(&words, catalog), line, all: words.clone(), words }
     };
-    let machine = lines().find_map(|(at, line)| Some((at, named_in_line(line, catalog)?)));
+    let of_class = || lines().find_map(|(at, line)| Some((at, class_of_machines(line, language, catalog)?)));
+    let named = |line| match language.is_read_by_shape() {
+        true => machine_in_line(line, catalog),
+        false => named_in_line(line, catalog),
+    };
+    let machine = lines().find_map(|(at, line)| Some((at, named(line)?))).or_else(of_class);
     let is_word = |name: &&str| accelerators::is_asking(name);
     let word = || lines().find_map(|(at, line)| Some((at, names(line).find(is_word)?)));
     machine.or_else(|| word().filter(|_| !language.by_names_alone && !is_fragment)).map(found)
@@ -67,7 +82,7 @@ fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str>
         return without_printed(text).into();
     }
     let marks: &[&str] = if language.has_slash_comments() { &[" //"] } else { &[" #"] };
-    let is_pipeline = language.names.is_empty() && language.by_names_alone;
+    let is_pipeline = language.is_pipeline();
     let line = |line: &str| {
         let end = marks.iter().filter_map(|mark| comment_at(line, mark)).min().unwrap_or(line.len());
         let line = line.get(..end).unwrap_or(line);
@@ -108,6 +123,37 @@ fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
         let name = name.trim_start_matches("ml.");
         is_known(name, catalog) && (name.len() > SHORT_NAME || speaks_of_maker(line, name))
     })
+}
+
+/// Returns the first name in a line of a machine of the catalog, or of an accelerator with the name of its vendor.
+/// Queues and clusters have short names such as `h100` and `a3-train`.
+fn machine_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
+    names(line).find(|name| {
+        let name = name.trim_start_matches("ml.");
+        let is_card = || name.to_ascii_lowercase().contains("nvidia");
+        let is_machine = || name.contains(['.', '-', '_']) && !catalog.machines_named(name).is_empty();
+        is_known(name, catalog) && (is_machine() || is_card())
+    })
+}
+
+static_regex!(
+    /// Matches a class of EC2 machines in a program of CDK: `ec2.InstanceClass.P4D`.
+    static CLASS_OF_MACHINES: Regex = r"\bInstanceClass\.([A-Z]+[0-9]?)([A-Z0-9]*)(_[A-Z0-9_]+)?"
+);
+
+/// Returns the class of machines with accelerators that a line of a program names: `InstanceClass.G5`.
+fn class_of_machines<'l>(line: &'l str, language: &Language, catalog: &Catalog) -> Option<&'l str> {
+    const SIZES: [&str; 4] = ["xlarge", "2xlarge", "24xlarge", "48xlarge"];
+    const GROUPS: [&str; 4] = ["GRAPHICS", "PARALLEL", "INFERENCE", "TRAINING"];
+    if !language.is_program() {
+        return None;
+    }
+    let has_accelerators = |found: &regex::Captures<'_>| {
+        let family = format!("{}{}", &found[1], &found[2]).to_ascii_lowercase();
+        GROUPS.iter().any(|group| found[1].starts_with(group))
+            || SIZES.iter().any(|size| is_known(&format!("{family}.{size}"), catalog))
+    };
+    CLASS_OF_MACHINES.captures_iter(line).find(has_accelerators).and_then(|found| Some(found.get(0)?.as_str()))
 }
 
 /// Short names have several meanings: `v4` is a signature version, `L4` a network layer. They count only next to the

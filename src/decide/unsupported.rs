@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
 use crate::inventory::{FieldMeaning, Unjudged, UnlistedField, UnsupportedResource, accelerators};
 
-use super::named::{is_known, is_one_name};
+use super::named::{is_known, is_one_name, named_machine};
 
 /// The limit on fields that an entry names.
 const MOST_NAMED: usize = 3;
@@ -24,7 +24,12 @@ pub(super) fn describe_unsupported(it: &UnsupportedResource, path: String, catal
         Some(count) => format!(" ({count} instances)"),
         None => " (unknown number of instances)".to_owned(),
     };
-    let fields: Vec<String> = named.iter().take(MOST_NAMED).map(|field| written(field)).collect();
+    let shown = |field: &UnlistedField| {
+        let inside = field.value.as_deref().filter(|_| field.says == FieldMeaning::Document);
+        let machine = inside.and_then(|text| named_machine(text, catalog));
+        machine.map_or_else(|| written(field), |machine| format!("{machine} in {}", field.name))
+    };
+    let fields: Vec<String> = named.iter().take(MOST_NAMED).map(|field| shown(field)).collect();
     let what = if fields.is_empty() {
         "has accelerators by its type".to_owned()
     } else if is_by_name {
@@ -52,6 +57,7 @@ fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
         FieldMeaning::MachineType => is_one_name(value, catalog) || has_chip(value, catalog),
         FieldMeaning::Number => value.parse::<f64>().is_ok_and(|number| number > 0.0) || is_model(value, catalog),
         FieldMeaning::Accelerator => is_model(value, catalog),
+        FieldMeaning::Document => named_machine(value, catalog).is_some(),
     }
 }
 

@@ -202,13 +202,16 @@ impl CoverageInput<'_> {
     /// Returns the entries for files in unsupported languages that name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
         let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
+        let read = self.read_lines();
+        let none_read = BTreeSet::new();
         self.inventory.foreign.iter().filter_map(move |it| {
             // Examples are not deployed, so one entry for each language is enough.
             if it.is_example && shown_in_examples.contains(it.language.name) {
                 return None;
             }
             let asks = |path: &str| {
-                let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
+                let read = read.get(path).unwrap_or(&none_read);
+                let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, read, self.catalog);
                 self.sources.glance(path, names).ok().flatten().map(|asked| (path.to_owned(), asked))
             };
             let files = || std::iter::once(it.path.clone()).chain(companion_files(self.sources, &it.path, it.language));
@@ -217,7 +220,9 @@ impl CoverageInput<'_> {
             let (place, asked) = machine.or(named.first())?;
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
             let names = if it.is_example { "an example names" } else { "this file names" };
-            let reason = format!("{} is not supported, and {names} `{}`{within}", it.language.name, asked.words);
+            let is_read_in_part = it.language.is_read_by_shape() || read.contains_key(place);
+            let how = if is_read_in_part { "is read only in part" } else { "is not supported" };
+            let reason = format!("{} {how}, and {names} `{}`{within}", it.language.name, asked.words);
             if it.is_example {
                 shown_in_examples.insert(it.language.name);
             }
@@ -226,6 +231,27 @@ impl CoverageInput<'_> {
             let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(kind, it.path.clone(), reason) };
             Some(told.with_cure(it.language.cure))
         })
+    }
+
+    /// Returns the lines of files in other languages that name the machine or the accelerator of a resource.
+    fn read_lines(&self) -> HashMap<String, BTreeSet<usize>> {
+        let mut lines: HashMap<String, BTreeSet<usize>> = HashMap::new();
+        if self.inventory.foreign.is_empty() {
+            return lines;
+        }
+        let foreign: BTreeSet<&str> = self.inventory.foreign.iter().map(|it| it.path.as_str()).collect();
+        for it in &self.inventory.resources {
+            let facts = [Key::Machine, Key::Accelerator].into_iter().filter_map(|key| it.fact(key).span());
+            for span in facts.map(|span| self.sources.origin(span)) {
+                let path = self.sources.path_of(span);
+                if foreign.contains(&*path) {
+                    let text = self.sources.snippet(span);
+                    let first = self.sources.line(span).saturating_sub(1);
+                    lines.entry(path).or_default().extend(first..=first + text.matches('\n').count());
+                }
+            }
+        }
+        lines
     }
 
     /// Returns the place of a line in a file, numbered from 0.
@@ -270,22 +296,33 @@ impl CoverageInput<'_> {
     }
 }
 
-/// The limit on companion files that are searched.
+/// The limits on companion files that are searched, and on folders that may contain some.
 const MOST_BESIDE: usize = 200;
+const MOST_FOLDERS: usize = 100;
 
-/// Folders in which programs define machines.
-const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
+/// Folders of a program that contain code of others, results, or tests.
+const OTHER_FOLDERS: [&str; 10] =
+    ["node_modules", "cdk.out", "cdktf.out", "dist", "build", "venv", "vendor", "__pycache__", "test", "tests"];
 
-/// Returns the companion files of a program: in the same folder and in its usual subfolders.
+/// Returns the companion files of a program: in the same folder and in its subfolders, the nearest first.
 fn companion_files(sources: &SourceFiles, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();
     }
-    let folders = PROGRAM_FOLDERS.iter().filter_map(|name| join(parent(path), name));
-    let written = [parent(path).to_owned()].into_iter().chain(folders).flat_map(|folder| {
-        let files = sources.tree().list(&folder).into_iter().filter(|it| !it.is_directory);
-        let written = files.filter(|it| language.beside.iter().any(|ending| it.name.ends_with(ending)));
-        written.filter_map(|it| join(&folder, &it.name)).collect::<Vec<_>>()
-    });
-    written.take(MOST_BESIDE).collect()
+    let mut folders = vec![parent(path).to_owned()];
+    let mut written = Vec::new();
+    for at in 0..MOST_FOLDERS {
+        let Some(folder) = folders.get(at).cloned().filter(|_| written.len() < MOST_BESIDE) else { break };
+        for entry in sources.tree().list(&folder) {
+            let Some(place) = join(&folder, &entry.name) else { continue };
+            match entry.is_directory {
+                true if entry.name.starts_with('.') || OTHER_FOLDERS.contains(&entry.name.as_str()) => {}
+                true => folders.push(place),
+                false if language.has_beside(&entry.name) => written.push(place),
+                false => {}
+            }
+        }
+    }
+    written.truncate(MOST_BESIDE);
+    written
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::inventory::{self, Declined, Fact, FactEdit, FactOverrides, FactValue, Range, Resource};
 use crate::kubernetes;
-use crate::source::Edit;
+use crate::source::{Edit, FileId};
 
 use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
@@ -12,40 +12,11 @@ pub(super) struct Manifests;
 
 impl FrontEnd for Manifests {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
-        let (settings, wanted) = (input.settings, &input.wanted);
         let plans = &out.plans;
         let others: Vec<String> =
             input.paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-        let options = kubernetes::KubernetesOptions {
-            objects: wanted.objects.clone(),
-            pods: wanted.pods,
-            looks: input.cache.looks.clone(),
-            ..settings.kubernetes.clone()
-        };
         let embedded = std::mem::take(&mut out.embedded);
-        let read = kubernetes::read(input.sources, &others, &embedded, &options);
-        out.comments.extend(read.comments);
-        out.plain = read.plain;
-        let mut found = read.inventory;
-        for (resource, made_of) in found.resources.iter_mut().zip(read.carriers) {
-            if let Some(carrier) = out.carriers.get(&made_of.unwrap_or(resource.span.file)) {
-                resource.root.clone_from(&carrier.root);
-                resource.run = Some(carrier.run.clone());
-                resource.count = carrier
-                    .none
-                    .map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
-            }
-        }
-        for object in &mut found.objects {
-            if let Some(carrier) = out.carriers.get(&object.span.file) {
-                object.run = Some(carrier.run.clone());
-            }
-        }
-        if let Some(scenario) = &settings.scenario {
-            let read = std::mem::take(&mut found.resources).into_iter();
-            found.resources = read.flat_map(|it| adjusted(scenario.as_ref(), it)).collect();
-        }
-        out.inventory.join(found);
+        out.plain = add(input, out, &others, &embedded);
     }
 
     fn reads(&self, resource: &Resource) -> bool {
@@ -64,6 +35,50 @@ impl FrontEnd for Manifests {
     ) -> Result<Vec<Edit>, Declined> {
         kubernetes::label(resource, labels, writers.sources)
     }
+}
+
+/// Adds the content of manifests, and returns the files without any sign of accelerators.
+pub(super) fn add(
+    input: &FrontEndInput<'_>,
+    out: &mut Reading,
+    paths: &[String],
+    embedded: &[(FileId, String)],
+) -> Vec<String> {
+    let (settings, wanted) = (input.settings, &input.wanted);
+    let options = kubernetes::KubernetesOptions {
+        objects: wanted.objects.clone(),
+        pods: wanted.pods,
+        looks: input.cache.looks.clone(),
+        ..settings.kubernetes.clone()
+    };
+    let options = match paths.is_empty() {
+        // What helm and kustomize rendered belongs to files.
+        true => kubernetes::KubernetesOptions { rendered: Vec::new(), ..options },
+        false => options,
+    };
+    let read = kubernetes::read(input.sources, paths, embedded, &options);
+    out.comments.extend(read.comments);
+    let mut found = read.inventory;
+    for (resource, made_of) in found.resources.iter_mut().zip(read.carriers) {
+        if let Some(carrier) = out.carriers.get(&made_of.unwrap_or(resource.span.file)) {
+            resource.root.clone_from(&carrier.root);
+            resource.run = Some(carrier.run.clone());
+            resource.count = carrier
+                .none
+                .map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
+        }
+    }
+    for object in &mut found.objects {
+        if let Some(carrier) = out.carriers.get(&object.span.file) {
+            object.run = Some(carrier.run.clone());
+        }
+    }
+    if let Some(scenario) = &settings.scenario {
+        let read = std::mem::take(&mut found.resources).into_iter();
+        found.resources = read.flat_map(|it| adjusted(scenario.as_ref(), it)).collect();
+    }
+    out.inventory.join(found);
+    read.plain
 }
 
 fn adjusted(scenario: &dyn FactOverrides, resource: Resource) -> Vec<Resource> {

@@ -1,5 +1,6 @@
 //! Runs all front ends. Each adds resources to one inventory, and edits facts in its languages.
 
+mod commands;
 pub(crate) mod files;
 mod front_end;
 mod manifests;
@@ -16,11 +17,13 @@ use crate::{AnalysisCache, AnalysisSettings, fix};
 use front_end::{FrontEnd, FrontEndInput};
 pub(crate) use front_end::{Reading, Writers};
 
-/// The order matters: Terraform and scripts contain manifests, and files without a manifest may be templates.
-static FRONT_ENDS: [&dyn FrontEnd; 6] = [
+/// The order matters: Terraform and scripts contain manifests, and files without a manifest may be templates
+/// or pipelines that run commands.
+static FRONT_ENDS: [&dyn FrontEnd; 7] = [
     &terraform::Terraform,
     &scripts::Scripts,
     &manifests::Manifests,
+    &commands::Commands,
     &templates::CLOUDFORMATION,
     &templates::AZURE,
     &templates::PULUMI,

@@ -95,6 +95,8 @@ pub enum FieldMeaning {
     Accelerator,
     /// A number: `gpus`, `gpu_count`.
     Number,
+    /// A template inside, which may name machines: `template_body`.
+    Document,
 }
 
 impl UnsupportedResource {
@@ -147,6 +149,9 @@ impl FieldMeaning {
         }
         if MACHINE_TYPES.contains(&words) {
             return Some(FieldMeaning::MachineType);
+        }
+        if words.ends_with("template_body") {
+            return Some(FieldMeaning::Document);
         }
         words.split('_').any(|word| MACHINE_WORDS.contains(&word)).then_some(FieldMeaning::Machine)
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{DeploymentRun, SkippedFile, UnsupportedFile, may_have_sign};
+use crate::languages::table::Language;
 use crate::languages::table::claim::{claim, class_of_data};
-use crate::languages::table::{Language, Reader};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, SourceFiles, decoded, each, from_utf16, those};
 
@@ -203,7 +203,6 @@ impl<'p> Looked<'p> {
         let language = claim(path, &bytes);
         let matter = if is_ours(language) { Matter::Asks } else { wanted.look(&bytes) };
         let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
-        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
@@ -216,14 +215,13 @@ impl<'p> Looked<'p> {
             matter => matter,
         });
         let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
-        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read: Some(read), may_have_sign, language }
     }
 }
 
 /// Returns whether a language is not a manifest, but has definitions in the tables of kinds.
 fn is_ours(language: Option<&Language>) -> bool {
-    language.is_some_and(|it| it.reader == Reader::Kubernetes)
+    language.is_some_and(Language::is_read_by_shape)
 }
 
 /// Finds the relevant files.

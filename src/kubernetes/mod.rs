@@ -43,6 +43,7 @@ pub use known_kinds::{is_encrypted, knows_all_objects};
 pub use limits::{ObjectLimit, limits};
 pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
+pub(crate) use rows::words::commands;
 pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;
 pub use text::trail::RendererKind;

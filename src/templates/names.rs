@@ -103,7 +103,7 @@ impl NameTable {
     }
 
     /// Returns the names of a type, for its variant. Some languages ignore case.
-    fn get(&self, kind: &str, properties: &DocValue) -> Option<&TypeNames> {
+    pub(super) fn get(&self, kind: &str, properties: &DocValue) -> Option<&TypeNames> {
         let names = self.named(kind)?;
         let Some(path) = &names.by else { return Some(names) };
         let said = path.split('.').try_fold(properties, |doc, key| doc.get(key)).map(DocValue::value);
@@ -123,14 +123,22 @@ impl TypeNames {
         TypeNames { is: is.to_owned(), plural: true, ..TypeNames::default() }
     }
 
-    /// Returns these names without `properties` as a step of the path.
+    /// Returns these names without `properties` as a step of the path, unless a member of it selects the variant.
     pub(super) fn lifted(&self) -> Self {
+        if self.has_variants() {
+            return self.clone();
+        }
         let lift = |path: &String| path.strip_prefix("properties.").map_or_else(|| path.clone(), str::to_owned);
         let mut lifted = self.clone();
         lifted.names = self.names.iter().map(|(path, name)| (lift(path), name.clone())).collect();
         lifted.maps = self.maps.iter().map(lift).collect();
         lifted.pairs = self.pairs.iter().map(lift).collect();
         lifted
+    }
+
+    /// Returns true if a property of the resource selects among several entries.
+    pub(super) fn has_variants(&self) -> bool {
+        self.by.is_some()
     }
 
     /// Returns a type with its own name.

@@ -78,6 +78,7 @@ fn is_named_for_accelerators(block: &EvaluatedBlock) -> bool {
 }
 
 fn add_fields(unlisted: &mut UnsupportedResource, block: &EvaluatedBlock, depth: usize) {
+    add_pair(unlisted, block.attributes.iter().map(|(name, attribute)| (&**name, &attribute.value)));
     for (name, attribute) in &block.attributes {
         add(unlisted, name, &attribute.value, depth);
     }
@@ -98,9 +99,28 @@ fn add(unlisted: &mut UnsupportedResource, name: &str, value: &HclValue, depth: 
             items.iter().for_each(|item| add(unlisted, name, item, depth + 1));
         }
         HclData::Map(entries) | HclData::Object(entries) if depth < DEEPEST => {
+            add_pair(unlisted, entries.iter().map(|(name, value)| (&**name, value)));
             entries.iter().for_each(|(name, value)| add(unlisted, name, value, depth + 1));
         }
         HclData::List(_) | HclData::Set(_) | HclData::Tuple(_) | HclData::Map(_) | HclData::Object(_) => {}
+    }
+}
+
+/// Records an entry such as `{ OptionName = "InstanceType", Value = "g5.xlarge" }` as a field of that name.
+fn add_pair<'v>(unlisted: &mut UnsupportedResource, entries: impl Iterator<Item = (&'v str, &'v HclValue)>) {
+    const NAMES: [&str; 3] = ["optionname", "parameterkey", "key"];
+    const VALUES: [&str; 2] = ["value", "parametervalue"];
+    let (mut name, mut value) = (None, None);
+    for (key, entry) in entries {
+        let letters = key.replace('_', "").to_ascii_lowercase();
+        if NAMES.contains(&&*letters) {
+            name = entry.as_text();
+        } else if VALUES.contains(&&*letters) {
+            value = Some(entry.as_text());
+        }
+    }
+    if let (Some(name), Some(value)) = (name, value) {
+        unlisted.add(&name, value.as_deref());
     }
 }
 

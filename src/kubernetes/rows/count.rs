@@ -82,11 +82,12 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &PathMatch<'_>) -
     let expected = number.or(min.value().copied()).unwrap_or(default);
     let floor = min.value().copied().unwrap_or(expected);
     let is_on = |path: &ManifestPath| path.relative_to(root, along, at).first().is_some_and(|node| is_true(node));
-    let range = match max.value() {
+    let limit = max.value().map(|max| if factor.max_adds { floor + max } else { *max });
+    let range = match limit {
         _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
             Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))
         }
-        Some(&max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
+        Some(max) if max < UNBOUNDED => Range::between(floor.min(max), Some(expected), max),
         Some(_) => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if factor.open => Range { floor: floor.min(expected), expected, ceiling: f64::INFINITY },
         None if max.is_unknown() => return Fact::unknown(max.why().unwrap_or_default(), span),

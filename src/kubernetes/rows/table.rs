@@ -19,6 +19,25 @@ use crate::source::AdaptiveRegex;
 /// Names of facts, with the sources of each.
 pub(in crate::kubernetes) type FactSources = BTreeMap<String, FieldSources>;
 
+/// The words of a command whose options form an object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommandWords {
+    /// The program and its subcommands.
+    pub words: String,
+    /// The command is read if one of these options has a known value.
+    pub needs: Vec<String>,
+    /// The option with the name; empty if the first word without an option is the name.
+    #[serde(default)]
+    pub name: String,
+    /// Whether an option takes all words up to the next option.
+    #[serde(default)]
+    pub takes_lists: bool,
+    /// Options with one letter, and their long names: `n=name`.
+    #[serde(default)]
+    pub short: Vec<String>,
+}
+
 /// One kind in one or several API groups.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +54,8 @@ pub(in crate::kubernetes) struct KindRow {
     /// True if the table of languages selects the files of this kind, so no text search is necessary.
     #[serde(default)]
     pub claimed: bool,
+    /// The command that creates its machines, if the object consists of the options of a command.
+    pub command: Option<CommandWords>,
     /// A document without a kind has this kind if all of these paths exist.
     #[serde(default)]
     pub has: Vec<FieldPaths>,
@@ -487,6 +508,8 @@ pub(in crate::kubernetes) struct Factor {
     pub or_max: Vec<ManifestPath>,
     /// The maximum that the controller assumes if none is set.
     pub max_default: Option<f64>,
+    /// The maximum is a number in addition to the minimum.
+    pub max_adds: bool,
     /// The value if nothing is set; 1 if this is missing, too.
     pub default: Option<f64>,
     /// The path to a value that limits the number.
@@ -521,6 +544,8 @@ struct FullFactor {
     #[serde(default)]
     or_max: Vec<ManifestPath>,
     max_default: Option<f64>,
+    #[serde(default)]
+    max_adds: bool,
     default: Option<f64>,
     most: Option<ManifestPath>,
     scaled_if: Option<ManifestPath>,
@@ -543,6 +568,7 @@ impl From<FactorForm> for Factor {
                     or_min,
                     or_max,
                     max_default,
+                    max_adds,
                     default,
                     most,
                     scaled_if,
@@ -558,6 +584,7 @@ impl From<FactorForm> for Factor {
                     or_min,
                     or_max,
                     max_default,
+                    max_adds,
                     default,
                     most,
                     scaled_if,

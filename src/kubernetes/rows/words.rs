@@ -120,3 +120,9 @@ const OTHERS: &[&str] = &[
 pub fn kinds() -> Vec<&'static str> {
     KINDS.rows().iter().map(|row| row.kind.as_str()).chain(OTHERS.iter().copied()).collect()
 }
+
+/// Returns the kinds that consist of the options of a command, each with an API group.
+pub(crate) fn commands() -> impl Iterator<Item = (&'static str, &'static str, &'static super::table::CommandWords)> {
+    let rows = super::table::KINDS.rows().iter();
+    rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.command.as_ref()?)))
+}

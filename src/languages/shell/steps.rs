@@ -3,6 +3,8 @@
 //! No branch is taken. A step after `||`, or in the branch of a failure, runs only on a failure. A step in a branch whose
 //! test is unknown runs perhaps. A here-document is not a step: its step keeps it.
 
+use std::ops::Range;
+
 use super::{HOLE, Lexer, MOST_WORDS, Part, Raw};
 
 /// When a step runs, from the surest to the least sure.
@@ -28,6 +30,10 @@ pub(crate) struct Step {
     /// A here-document of the command, and the files to which the command writes.
     pub(crate) document: Option<String>,
     pub(crate) targets: Vec<String>,
+    /// The bytes of the step in the script.
+    pub(crate) place: Range<usize>,
+    /// The bytes of the commands whose output is part of its words: `$(…)`.
+    pub(crate) substituted: Vec<Range<usize>>,
 }
 
 /// Returns the steps of a script in order.
@@ -83,6 +89,9 @@ struct OpenStep {
     words: Vec<String>,
     documents: Vec<String>,
     targets: Vec<String>,
+    start: Option<usize>,
+    end: usize,
+    substituted: Vec<Range<usize>>,
 }
 
 impl StepReader<'_> {
@@ -115,6 +124,11 @@ impl StepReader<'_> {
 
     fn word(&mut self, open: &mut OpenStep) {
         let raw = self.lexer.word();
+        open.start.get_or_insert(raw.start);
+        open.end = raw.end;
+        if raw.parts.iter().any(|part| matches!(part, Part::Hole { .. })) {
+            open.substituted.extend(substituted(self.lexer.text, raw.start..raw.end));
+        }
         open.words.push(text_of(&raw));
         self.words_read += 1;
     }
@@ -220,8 +234,9 @@ impl StepReader<'_> {
             }
             let at = self.steps.len();
             self.waiting.extend(open.documents.into_iter().map(|end| (end, at)));
-            let OpenStep { words, targets, .. } = open;
-            self.steps.push(Step { words, when, repeats, function, document: None, targets });
+            let OpenStep { words, targets, start, end, substituted, .. } = open;
+            let place = start.unwrap_or(end)..end;
+            self.steps.push(Step { words, when, repeats, function, document: None, targets, place, substituted });
         }
         self.joint = next;
     }
@@ -320,6 +335,33 @@ fn outcomes(words: &[String]) -> (RunsWhen, RunsWhen) {
         () => (RunsWhen::Always, RunsWhen::OnFailure),
     };
     if is_negative { (otherwise, then) } else { (then, otherwise) }
+}
+
+/// Returns the bytes of each `$(…)` inside a word, without its brackets.
+fn substituted(script: &str, word: Range<usize>) -> Vec<Range<usize>> {
+    let text = script.get(word.clone()).unwrap_or_default();
+    let starts = text.match_indices("$(").map(|(at, _)| at + 2).filter(|at| !text[*at..].starts_with('('));
+    let end = |start: usize| {
+        let mut depth = 1_usize;
+        text.bytes().enumerate().skip(start).find_map(|(at, byte)| {
+            depth = match byte {
+                b'(' => depth + 1,
+                b')' => depth - 1,
+                _ => depth,
+            };
+            (depth == 0).then_some(at)
+        })
+    };
+    // The bytes of an inner substitution belong to the outer one.
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for start in starts {
+        if all.last().is_none_or(|last| last.end <= start + word.start)
+            && let Some(end) = end(start)
+        {
+            all.push(word.start + start..word.start + end);
+        }
+    }
+    all
 }
 
 /// Returns a word without the values of its variables.

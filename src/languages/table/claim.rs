@@ -44,7 +44,8 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     // A template may contain any words, so the keys at its root count more.
     let read = marked.iter().find(|it| it.reader != Reader::None && has_keys(it.root_keys));
     // The first language in the table wins: a pipeline that creates machines ranks before any pipeline.
-    read.or(marked.first()).copied().or(called)
+    let is_whole = |it: &&&Language| !it.needs_its_root_keys() || has_keys(it.root_keys);
+    read.or(marked.iter().find(is_whole)).copied().or(called)
 }
 
 /// Returns true if the root of a text has the keys that identify its language.

@@ -42,6 +42,8 @@ pub struct Language {
     pub reader: Reader,
     /// Endings of companion files with the rest of the content.
     pub beside: &'static [&'static str],
+    /// The start of the names of companion files with settings in YAML; empty if there are none.
+    settings: &'static str,
     /// The folder to which its program writes files that a reader reads; empty for its own folder.
     pub writes_into: Option<&'static str>,
     /// Whether such a file is run and may pass values to other programs.
@@ -61,6 +63,7 @@ const PLAIN: Language = Language {
     marks: &[],
     reader: Reader::None,
     beside: &[],
+    settings: "",
     writes_into: None,
     is_script: false,
     by_names_alone: false,
@@ -108,6 +111,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         names: &["/Pulumi.yaml", "/Pulumi.yml"],
         reader: Reader::Pulumi,
         beside: PROGRAMS,
+        settings: "Pulumi.",
         writes_into: Some(""),
         cure: "run `pulumi preview --json > preview.json`, then `gpulint check preview.json`",
         ..PLAIN
@@ -122,6 +126,12 @@ pub(super) static LANGUAGES: &[Language] = &[
             ".compose.yaml",
             ".compose.yml",
         ],
+        ..PLAIN
+    },
+    Language {
+        name: "Docker Compose",
+        root_keys: &["services"],
+        marks: &["runtime: nvidia", "driver: nvidia", "capabilities: [gpu", "gpus:"],
         ..PLAIN
     },
     Language {
@@ -158,7 +168,17 @@ pub(super) static LANGUAGES: &[Language] = &[
     },
     Language {
         name: "a shell script",
-        names: &[".sh", ".bash"],
+        names: &[
+            ".sh",
+            ".bash",
+            ".mk",
+            "/Makefile",
+            "/makefile",
+            "/GNUmakefile",
+            "/justfile",
+            "/Justfile",
+            "/Jenkinsfile",
+        ],
         marks: &[
             "instances create",
             "instance-templates create",
@@ -166,14 +186,18 @@ pub(super) static LANGUAGES: &[Language] = &[
             "queued-resources create",
             "node-pools create",
             "container clusters create",
+            "dataproc clusters create",
             "custom-jobs create",
             "endpoints deploy-model",
             "run-instances",
             "request-spot",
             "create-nodegroup",
             "create-fleet",
+            "create-compute-environment",
+            "emr create-cluster",
             "sagemaker create",
             "eksctl create",
+            "create machinepool",
             "vm create",
             "vmss create",
             "aks create",
@@ -192,7 +216,25 @@ pub(super) static LANGUAGES: &[Language] = &[
     },
     Language {
         name: "a pipeline that creates machines",
-        marks: &["gcloud compute instances create", "aws ec2 run-instances", "az vm create"],
+        marks: &[
+            "instances create",
+            "node-pools create",
+            "container clusters create",
+            "dataproc clusters create",
+            "custom-jobs create",
+            "tpu-vm create",
+            "run-instances",
+            "create-nodegroup",
+            "create-compute-environment",
+            "sagemaker create-",
+            "ec2-instance-type:",
+            "az vm create",
+            "az vmss create",
+            "az ml compute create",
+            "nodepool add",
+            "eksctl create",
+            "create machinepool",
+        ],
         by_names_alone: true,
         ..PLAIN
     },
@@ -223,11 +265,52 @@ pub(super) static LANGUAGES: &[Language] = &[
         root_keys: &["Scheduling", "HeadNode"],
         marks: &["SlurmQueues", "AwsBatchQueues"],
         reader: Reader::Kubernetes,
+        by_names_alone: true,
         ..PLAIN
     },
-    Language { name: "a Cluster Toolkit blueprint", marks: &["blueprint_name"], ..PLAIN },
-    Language { name: "Azure ML", marks: &["azuremlschemas"], by_names_alone: true, ..PLAIN },
-    Language { name: "Vertex AI", marks: &["workerPoolSpecs", "worker_pool_specs"], ..PLAIN },
+    Language {
+        name: "a Cluster Toolkit blueprint",
+        marks: &["blueprint_name"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Azure ML",
+        marks: &["azuremlschemas", "type: amlcompute", "type: computeinstance"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Vertex AI",
+        marks: &["workerPoolSpecs", "worker_pool_specs"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "OpenShift's installer",
+        root_keys: &["baseDomain", "compute"],
+        marks: &["baseDomain"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a Databricks bundle",
+        marks: &["node_type_id"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Step Functions",
+        marks: &["arn:aws:states:::"],
+        reader: Reader::Kubernetes,
+        by_names_alone: true,
+        ..PLAIN
+    },
     Language {
         name: "Ansible",
         marks: &[
@@ -248,12 +331,49 @@ pub(super) static LANGUAGES: &[Language] = &[
         cure: "check the configuration instead: a state records what runs and is not a source",
         ..PLAIN
     },
+    Language {
+        name: "Elastic Beanstalk",
+        names: &[".config"],
+        marks: &["aws:autoscaling:launchconfiguration", "aws:ec2:instances"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language { name: "Fly", names: &["/fly.toml"], asks: Some(&FLY), ..PLAIN },
     Language { name: "Cerebrium", names: &["/cerebrium.toml"], asks: Some(&CEREBRIUM), ..PLAIN },
     Language { name: "Cog", names: &["/cog.yaml"], asks: Some(&COG), ..PLAIN },
     Language { name: "GitLab CI", names: &["/.gitlab-ci.yml"], asks: Some(&GITLAB), ..PLAIN },
     Language { name: "GitHub Actions", marks: &["runs-on:"], asks: Some(&ACTIONS), ..PLAIN },
     Language { name: "Truss", marks: &["python_version: py3"], asks: Some(&TRUSS), ..PLAIN },
     Language { name: "Determined", marks: &["slots_per_trial:"], asks: Some(&DETERMINED), ..PLAIN },
+    Language {
+        name: "SageMaker in Python",
+        names: PYTHON,
+        marks: &["import sagemaker", "from sagemaker"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Vertex AI in Python",
+        names: PYTHON,
+        marks: &["google.cloud import aiplatform", "google.cloud.aiplatform", "import vertexai", "from vertexai"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Azure ML in Python",
+        names: PYTHON,
+        marks: &["from azure.ai.ml", "import azure.ai.ml", "from azureml.", "import azureml"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a Python program that calls AWS",
+        names: PYTHON,
+        marks: &["import boto3", "from boto3"],
+        by_names_alone: true,
+        asks: Some(&MACHINE_OF_CALL),
+        ..PLAIN
+    },
     Language { name: "Modal", names: PYTHON, marks: &["import modal", "from modal "], asks: Some(&MODAL), ..PLAIN },
     Language { name: "RunPod", names: PYTHON, marks: &["import runpod", "from runpod"], asks: Some(&RUNPOD), ..PLAIN },
     Language {
@@ -308,8 +428,10 @@ static_regex!(static GITLAB: Regex = r"\bsaas-linux-[a-z0-9-]*gpu[a-z0-9-]*|\bta
 static_regex!(static ACTIONS: Regex = r"\bruns-on:.*[\s\[,'-](?:gpu|[tv]4|v100|[al]10g?|l40s?|[abh][12]00|h200)\b[\w.-]*\]?");
 static_regex!(static TRUSS: Regex = r#"\baccelerator:\s*["']?[A-Z][A-Z0-9_]*[0-9][A-Z0-9_]*(?::[0-9]+)?|\buse_gpu:\s*true\b"#);
 static_regex!(static DETERMINED: Regex = r"\bslots_per_trial:\s*[1-9][0-9]*");
-static_regex!(static MODAL: Regex = r#"\bgpu\s*=\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|modal\.gpu\.\w+(?:\([^)]*\))?|[A-Z]\w+)"#);
-static_regex!(static RUNPOD: Regex = r#"\bgpu_?[tT]ype_?[iI]ds?["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|[A-Za-z_]\w*)|\bgpus?\s*=\s*\[?Gpu(?:Type|Group)\.\w+"#);
+static_regex!(static FLY: Regex = r#"\bgpu_kind["']?\s*=\s*["'][^"']+["']|\bgpus\s*=\s*[1-9]\d*|\bsize["']?\s*=\s*["'](?:a10|l40s|a100-[0-9a-z]+)["']"#);
+static_regex!(static MACHINE_OF_CALL: Regex = r#"(?i)\binstance_?types?\w*["'\]]*\s*[:=,(].*"#);
+static_regex!(static MODAL: Regex = r#"\bgpu\s*=\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|(?:modal\.)?gpu\.\w+(?:\([^)]*\))?|[A-Z]\w+)"#);
+static_regex!(static RUNPOD: Regex = r#"\bgpu_?[tT]ype_?[iI]ds?["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|[A-Za-z_]\w*)|\bgpus?\s*=\s*\[?Gpu(?:Type|Group)\.\w+|["'](?:NVIDIA|AMD) [^"']+["']"#);
 static_regex!(static BENTO: Regex = r#"["']?\bgpu_type\b["']?\s*[:=]\s*["'][^"']+["']|["']?\bgpu\b["']?\s*[:=]\s*["']?[1-9][0-9]*["']?"#);
 static_regex!(static FLYTE: Regex = r#"\baccelerator\s*=\s*[\w.]+(?:\([^)]*\))?|\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
 static_regex!(static METAFLOW: Regex = r#"\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
@@ -333,9 +455,35 @@ impl Language {
         self.names.iter().chain(self.beside).any(|name| ENDINGS.contains(name))
     }
 
+    /// Returns true if a file of this name contains a part of its program or its settings.
+    pub fn has_beside(&self, name: &str) -> bool {
+        let is_settings = || !self.settings.is_empty() && name.starts_with(self.settings) && is_yaml(name);
+        self.beside.iter().any(|ending| name.ends_with(ending)) || is_settings()
+    }
+
     /// Returns true if a program in a general language describes the machines.
     pub fn is_program(&self) -> bool {
         !self.beside.is_empty()
+    }
+
+    /// Returns true if a file without all of its root keys is in another language. A part of a cloud template is not.
+    pub(super) fn needs_its_root_keys(&self) -> bool {
+        matches!(self.reader, Reader::None | Reader::Kubernetes)
+    }
+
+    /// Returns true if its files run commands that create machines.
+    pub fn runs_commands(&self) -> bool {
+        self.by_names_alone && (self.is_script || self.is_pipeline())
+    }
+
+    /// Returns true if it is data whose strings are scripts.
+    pub fn is_pipeline(&self) -> bool {
+        self.reader == Reader::None && self.names.is_empty() && self.marks.contains(&"run-instances")
+    }
+
+    /// Returns true if the definitions of kinds read files of this language, which may contain other parts.
+    pub fn is_read_by_shape(&self) -> bool {
+        self.reader == Reader::Kubernetes && self.names.is_empty()
     }
 
     /// Returns true if it has its own pattern for requests of accelerators, so that nothing else counts.

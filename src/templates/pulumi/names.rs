@@ -44,7 +44,10 @@ pub(super) fn provider(package: &str) -> &'static str {
 
 impl TypeNaming for Pulumi {
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
-        Cow::Owned(of_kind(&resource.kind))
+        let variant = native(&resource.kind)
+            .filter(|(package, _, names)| *package == NativePackage::Azure && names.has_variants())
+            .and_then(|(_, kind, _)| AZURE.get(kind, &resource.properties));
+        variant.map_or_else(|| Cow::Owned(of_kind(&resource.kind)), Cow::Borrowed)
     }
 }
 

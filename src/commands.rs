@@ -5,6 +5,8 @@
 //! options. Each line of the object leads to the command in its file. This module knows how the command lines of
 //! clouds write options, and nothing of machines. A command whose machine only a run determines is left out.
 
+pub(crate) mod calls;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -56,15 +58,7 @@ const MOST_COMMANDS: usize = 200;
 pub(crate) fn read(sources: &SourceFiles, path: &str, is_script: bool, forms: &[CommandForm<'_>]) -> Option<FileId> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
-    let mut objects = Objects {
-        sources,
-        surely_run: Vec::new(),
-        path,
-        forms,
-        text: String::new(),
-        segments: Vec::new(),
-        names: BTreeSet::new(),
-    };
+    let mut objects = Objects { sources, surely_run: Vec::new(), path, forms, writer: ObjectWriter::default() };
     match is_script {
         true => {
             objects.note_surely_run(&text);
@@ -78,7 +72,7 @@ pub(crate) fn read(sources: &SourceFiles, path: &str, is_script: bool, forms: &[
             scripts.iter().for_each(|it| objects.add_pipeline(it, &text));
         }
     }
-    (!objects.text.is_empty()).then(|| sources.derive(path, objects.text, objects.segments))
+    objects.writer.finish(sources, path)
 }
 
 /// The objects of a file while they are written.
@@ -88,9 +82,7 @@ struct Objects<'o> {
     surely_run: Vec<String>,
     path: &'o str,
     forms: &'o [CommandForm<'o>],
-    text: String,
-    segments: Vec<Segment>,
-    names: BTreeSet<String>,
+    writer: ObjectWriter,
 }
 
 impl Objects<'_> {
@@ -143,7 +135,7 @@ impl Objects<'_> {
         find: &dyn Fn(Range<usize>) -> Span,
         depth: usize,
     ) {
-        if self.names.len() >= MOST_COMMANDS {
+        if self.writer.names.len() >= MOST_COMMANDS {
             return;
         }
         for inside in step.substituted.iter().filter(|_| depth < DEEPEST) {
@@ -164,29 +156,59 @@ impl Objects<'_> {
         }
     }
 
-    /// Writes the object of a command. No line equals its origin byte by byte, so that no fix writes there.
-    fn add(&mut self, form: &CommandForm<'_>, given: &Finished, copies: Option<&str>, origin: Span) {
-        let stem = file_name(self.path).split('.').find(|part| !part.is_empty()).unwrap_or_default();
-        let name = given.name.as_deref().unwrap_or(stem);
+    /// Writes the object of a command.
+    fn add(&mut self, form: &CommandForm<'_>, given: &CommandOptions, copies: Option<&str>, origin: Span) {
+        let mut spec: Vec<(String, String)> = Vec::new();
+        spec.extend(self.deletes(form).then(|| ("deleted".to_owned(), "true".to_owned())));
+        spec.extend(copies.map(|copies| ("copies".to_owned(), copies.to_owned())));
+        spec.extend((given.names > 0).then(|| ("names".to_owned(), given.names.to_string())));
+        spec.extend(given.options.clone());
+        self.writer.add(self.path, form.kind, form.group, given.name.as_deref(), &spec, origin);
+    }
+}
+
+/// The text of a derived file with objects.
+#[derive(Default)]
+struct ObjectWriter {
+    text: String,
+    segments: Vec<Segment>,
+    names: BTreeSet<String>,
+}
+
+impl ObjectWriter {
+    /// Adds an object. Without a name, it has that of its file. No line equals its origin byte by byte, so that no fix
+    /// writes there.
+    fn add(
+        &mut self,
+        path: &str,
+        kind: &str,
+        group: &str,
+        name: Option<&str>,
+        spec: &[(String, String)],
+        origin: Span,
+    ) {
+        let stem = file_name(path).split('.').find(|part| !part.is_empty()).unwrap_or_default();
+        let name = name.unwrap_or(stem);
         let others = self.names.iter().filter(|it| it.split(':').next() == Some(name)).count();
         let name = if others == 0 { name.to_owned() } else { format!("{name}:{}", others + 1) };
         let mut lines = vec![
             "---".to_owned(),
-            format!("apiVersion: {}/v1", form.group),
-            format!("kind: {}", form.kind),
+            format!("apiVersion: {group}/v1"),
+            format!("kind: {kind}"),
             format!("metadata: {{name: {}}}", quoted(&name)),
             "spec:".to_owned(),
         ];
-        lines.extend(self.deletes(form).then(|| "  deleted: true".to_owned()));
-        lines.extend(copies.map(|copies| format!("  copies: {copies}")));
-        lines.extend((given.names > 0).then(|| format!("  names: {}", given.names)));
-        lines.extend(given.options.iter().map(|(option, value)| format!("  {option}: {value}")));
+        lines.extend(spec.iter().map(|(key, value)| format!("  {key}: {value}")));
         for line in lines {
             self.segments.push(Segment { start: self.text.len() as u32, origin, linear: false });
             self.text.push_str(&line);
             self.text.push('\n');
         }
         self.names.insert(name);
+    }
+
+    fn finish(self, sources: &SourceFiles, path: &str) -> Option<FileId> {
+        (!self.text.is_empty()).then(|| sources.derive(path, self.text, self.segments))
     }
 }
 
@@ -271,7 +293,7 @@ struct Given {
 
 /// The options and names of a command line.
 #[derive(Default)]
-struct Finished {
+struct CommandOptions {
     name: Option<String>,
     /// How many words without an option follow the subcommands.
     names: usize,
@@ -317,9 +339,9 @@ impl Given {
     }
 
     /// Returns the options by their long names; `None` if no option has a known machine.
-    fn finished(&self, form: &CommandForm<'_>, sources: &SourceFiles, path: &str) -> Option<Finished> {
+    fn finished(&self, form: &CommandForm<'_>, sources: &SourceFiles, path: &str) -> Option<CommandOptions> {
         let subcommands = self.subcommands(form.words.split(' ').count() - 1)?;
-        let mut finished = Finished::default();
+        let mut finished = CommandOptions::default();
         let mut plain: Vec<&str> = Vec::new();
         let mut words =
             self.words.iter().enumerate().filter(|(at, _)| !subcommands.contains(at)).map(|(_, it)| it).peekable();
@@ -352,7 +374,7 @@ impl Given {
     }
 }
 
-impl Finished {
+impl CommandOptions {
     fn add(&mut self, option: &str, values: &[String]) {
         let shown = |value: &String| quoted(&value.replace(HOLE, "$OUTPUT"));
         let value = match values {

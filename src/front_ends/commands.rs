@@ -1,8 +1,11 @@
-//! Front end for commands in scripts and pipelines that create machines; they become manifests.
+//! Front end for commands in scripts and pipelines, and for calls in programs, that create machines; they become
+//! manifests.
 
+use crate::commands::calls::{self, CallForm};
 use crate::commands::{self, CommandForm};
 use crate::inventory::{DeploymentRun, RunKind};
 use crate::kubernetes;
+use crate::languages::table::Language;
 use crate::source::{FileId, parent};
 
 use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
@@ -12,25 +15,20 @@ pub(super) struct Commands;
 
 impl FrontEnd for Commands {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
-        let foreign = out.inventory.foreign.iter().filter(|it| it.language.runs_commands());
-        let called: Vec<(String, bool)> = foreign.map(|it| (it.path.clone(), it.language.is_script)).collect();
+        let is_relevant = |language: &Language| language.runs_commands() || language.makes_calls();
+        let foreign = out.inventory.foreign.iter().filter(|it| is_relevant(it.language));
+        let called: Vec<(String, &Language)> = foreign.map(|it| (it.path.clone(), it.language)).collect();
         if called.is_empty() {
             return;
         }
-        let forms: Vec<CommandForm<'_>> = kubernetes::commands()
-            .map(|(kind, group, command)| CommandForm {
-                kind,
-                group,
-                words: &command.words,
-                needs: &command.needs,
-                name: &command.name,
-                takes_lists: command.takes_lists,
-                short: &command.short,
-            })
-            .collect();
+        let (commands, calls) = (command_forms(), call_forms());
         let mut found: Vec<(FileId, String)> = Vec::new();
-        for (path, is_script) in called {
-            let Some(objects) = commands::read(input.sources, &path, is_script, &forms) else { continue };
+        for (path, language) in called {
+            let objects = match language.makes_calls() {
+                true => calls::read(input.sources, &path, &calls),
+                false => commands::read(input.sources, &path, language.is_script, &commands),
+            };
+            let Some(objects) = objects else { continue };
             let run = DeploymentRun::new(RunKind::Manifests, parent(&path), Some("commands"));
             out.carriers.insert(objects, Carrier { root: None, run: run.id.clone(), none: None });
             match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
@@ -43,4 +41,30 @@ impl FrontEnd for Commands {
             manifests::add(input, out, &[], &found);
         }
     }
+}
+
+fn command_forms() -> Vec<CommandForm<'static>> {
+    kubernetes::commands()
+        .map(|(kind, group, command)| CommandForm {
+            kind,
+            group,
+            words: &command.words,
+            needs: &command.needs,
+            name: &command.name,
+            takes_lists: command.takes_lists,
+            short: &command.short,
+        })
+        .collect()
+}
+
+fn call_forms() -> Vec<CallForm<'static>> {
+    kubernetes::calls()
+        .map(|(kind, group, call)| CallForm {
+            kind,
+            group,
+            functions: &call.functions,
+            needs: &call.needs,
+            name: &call.name,
+        })
+        .collect()
 }

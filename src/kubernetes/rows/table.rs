@@ -38,6 +38,18 @@ pub(crate) struct CommandWords {
     pub short: Vec<String>,
 }
 
+/// The functions of Python programs whose arguments form an object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallWords {
+    pub functions: Vec<String>,
+    /// The call is read if one of these arguments has a known value.
+    pub needs: Vec<String>,
+    /// The argument with the name.
+    #[serde(default)]
+    pub name: String,
+}
+
 /// One kind in one or several API groups.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,6 +68,8 @@ pub(in crate::kubernetes) struct KindRow {
     pub claimed: bool,
     /// The command that creates its machines, if the object consists of the options of a command.
     pub command: Option<CommandWords>,
+    /// The function that creates its machines, if the object consists of the arguments of a call.
+    pub call: Option<CallWords>,
     /// A document without a kind has this kind if all of these paths exist.
     #[serde(default)]
     pub has: Vec<FieldPaths>,

@@ -126,3 +126,9 @@ pub(crate) fn commands() -> impl Iterator<Item = (&'static str, &'static str, &'
     let rows = super::table::KINDS.rows().iter();
     rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.command.as_ref()?)))
 }
+
+/// Returns the kinds that consist of the arguments of a call, each with an API group.
+pub(crate) fn calls() -> impl Iterator<Item = (&'static str, &'static str, &'static super::table::CallWords)> {
+    let rows = super::table::KINDS.rows().iter();
+    rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.call.as_ref()?)))
+}

@@ -476,6 +476,11 @@ impl Language {
         self.by_names_alone && (self.is_script || self.is_pipeline())
     }
 
+    /// Returns true if its files are Python programs that may create machines by calls.
+    pub fn makes_calls(&self) -> bool {
+        self.by_names_alone && self.names.iter().eq(PYTHON)
+    }
+
     /// Returns true if it is data whose strings are scripts.
     pub fn is_pipeline(&self) -> bool {
         self.reader == Reader::None && self.names.is_empty() && self.marks.contains(&"run-instances")

@@ -20,7 +20,7 @@ pub(crate) struct CommandForm<'f> {
     pub(crate) group: &'f str,
     /// The program and its subcommands.
     pub(crate) words: &'f str,
-    /// Options of which the command must set one, with a known value: those that name a machine or an accelerator.
+    /// Options that name a machine or an accelerator. The command must set one of them to a known value.
     pub(crate) needs: &'f [String],
     /// The option with the name of the machines, if no word without an option is their name.
     pub(crate) name: &'f str,
@@ -167,7 +167,7 @@ impl Objects<'_> {
     }
 }
 
-/// The text of a derived file with objects.
+/// The objects of a derived file while they are written.
 #[derive(Default)]
 struct ObjectWriter {
     text: String,

@@ -19,7 +19,7 @@ pub(crate) struct CallForm<'f> {
     pub(crate) group: &'f str,
     /// The last parts of the names of its functions: `deploy` for `model.deploy(…)`.
     pub(crate) functions: &'f [String],
-    /// Arguments of which the call must set one, with a known value.
+    /// Arguments that name a machine. The call must set one of them to a known value.
     pub(crate) needs: &'f [String],
     /// The argument with the name of the machines.
     pub(crate) name: &'f str,

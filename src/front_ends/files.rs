@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::languages::kustomize;
 use crate::languages::table::{self, Reader};
 
-pub(crate) use crate::languages::table::{is_script, is_script_alone};
+pub(crate) use crate::languages::table::{is_script_alone, may_call_deploy_tools};
 
 pub(crate) fn is_candidate(path: &Path) -> bool {
     path.file_name().is_some_and(|name| {

@@ -13,12 +13,14 @@
 //! Crates that split shell words (shlex, shell-words) have no places, variables or commands. Crates that parse shells
 //! return trees, refuse incomplete scripts, and expand nothing.
 
+mod certain;
 pub(crate) mod printed;
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub(crate) use certain::certain_commands;
 pub(crate) use steps::{RunsWhen, Step, steps};
 
 /// Represents an unknown part in a known text; front ends may use it too.
@@ -49,11 +51,15 @@ pub(crate) fn commands<'v>(
     outer: &dyn Fn(&str) -> Option<&'v str>,
     room: &mut usize,
 ) -> Vec<Vec<ShellWord>> {
+    let unsure = BTreeSet::new();
+    expanded(script, Expansion { outer, local: BTreeMap::new(), unsure: &unsure, has_defaults: true, words: 0, room })
+}
+
+fn expanded(script: &str, mut expansion: Expansion<'_, '_>) -> Vec<Vec<ShellWord>> {
     let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
         Some((at, _)) => &script[..at],
         None => script,
     };
-    let mut expansion = Expansion { outer, local: BTreeMap::new(), words: 0, room };
     let mut result = Vec::new();
     let mut lexer = Lexer { text: script, at: 0 };
     while let Some(raw) = lexer.command() {
@@ -410,6 +416,10 @@ fn braces(inner: &str, quoted: bool) -> Part {
 struct Expansion<'a, 'v> {
     outer: &'a dyn Fn(&str) -> Option<&'v str>,
     local: BTreeMap<String, String>,
+    /// Variables that are holes although the script sets them.
+    unsure: &'a BTreeSet<String>,
+    /// Whether `${NAME:-default}` has its default if the variable has no value.
+    has_defaults: bool,
     words: usize,
     /// Remaining bytes for variables.
     room: &'a mut usize,
@@ -447,7 +457,9 @@ impl Expansion<'_, '_> {
                 Part::Hole { quoted } | Part::Status { quoted } => (HOLE.to_string(), quoted, None),
                 Part::Arguments => (HOLE.to_string(), true, None),
                 Part::Variable { name, default, quoted } => {
-                    let value = self.local.get(&name).map(String::as_str).or_else(|| (self.outer)(&name));
+                    let default = default.filter(|_| self.has_defaults);
+                    let local = self.local.get(&name).filter(|_| !self.unsure.contains(&name));
+                    let value = local.map(String::as_str).or_else(|| (self.outer)(&name));
                     let value = value.filter(|value| !value.is_empty() || default.is_none());
                     let takes = |value: &str| {
                         (1 + value.split_ascii_whitespace().count()) * size_of::<ShellWord>() + value.len()

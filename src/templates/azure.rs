@@ -15,6 +15,7 @@ use crate::source::{FileId, SourceFiles, Span, parent};
 use super::driver::{DeploymentSettings, ParsedTemplate, TemplateLanguage, TemplateShelf, parse_each};
 use super::located::{DeclaredParameters, meant, parameter_files, parameters_of};
 use super::names::{AZURE, TypeNaming};
+use super::passed::{self, DeployTarget};
 use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
 use super::resources::ProviderResources;
 use super::shares::SpentByDeployments;
@@ -77,6 +78,10 @@ impl TemplateLanguage for AzureReader {
             reading.taken.insert(path.clone());
             all.push(DeploymentSettings::with_file(template, path, given.values));
         }
+        let passed = passed::find(input, &|path| templates.contains_key(path), DeployTarget::Azure);
+        let shelf = TemplateShelf::new(input.sources, templates);
+        let read = |path: &str| Some(given(&shelf, path, &mut self.spent)?.values);
+        passed::join::<Self>(&mut all, passed, templates, read, |_| ());
         all
     }
 

@@ -78,6 +78,8 @@ pub(super) struct DeploymentSettings<P> {
     pub(super) place: P,
     /// The file that contains the settings.
     pub(super) file: Option<String>,
+    /// Further files with settings.
+    pub(super) also: Vec<String>,
     /// The name that distinguishes the deployment from others in its folder.
     pub(super) variant: String,
 }
@@ -152,6 +154,7 @@ pub(super) fn read<L: TemplateLanguage>(
         reading.inventory.diagnostics.extend(extra_parameters::<L>(&settings, template));
         let path = &*settings.template;
         let inputs = inner.iter().map(String::as_str).chain([path]).chain(settings.file.as_deref());
+        let inputs = inputs.chain(settings.also.iter().map(String::as_str));
         let run = DeploymentRun::new(RunKind::Stack, parent(path), Some(&settings.variant)).reading(inputs);
         for of_provider in language.providers(&settings, resources) {
             let place = DocumentPlace { run: &run.id, span: L::span(template), reported: &reported };

@@ -37,7 +37,7 @@ fn at<'m, T>(path: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
 }
 
 /// Returns the only document whose path ends like this.
-fn only_with<'m, T>(end: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
+pub(super) fn only_with<'m, T>(end: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
     let is_one = |path: &&String| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let mut all = all.keys().filter(is_one);
     all.next().filter(|_| all.next().is_none()).map(String::as_str)

@@ -12,6 +12,7 @@ mod cloudformation;
 mod driver;
 mod located;
 mod names;
+mod passed;
 mod pulumi;
 mod reading;
 mod resources;

@@ -73,31 +73,10 @@ impl<'c> ChangedFiles<'c> {
     /// Returns the scripts and pipelines of the later state, with their contents.
     pub(super) fn callers(&self) -> &[(String, Arc<str>)] {
         self.callers.get_or_init(|| {
-            let paths = self.head.files.iter().filter(|path| is_caller(path));
+            let paths = self.head.files.iter().filter(|path| files::may_call_deploy_tools(path));
             paths.filter_map(|path| Some((path.clone(), self.head.text(path)?))).collect()
         })
     }
-}
-
-/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
-fn is_caller(path: &str) -> bool {
-    const NAMES: [&str; 13] = [
-        "workflow",
-        "pipeline",
-        "gitlab-ci",
-        "cloudbuild",
-        "buildspec",
-        "circleci",
-        "taskfile",
-        "playbook",
-        "task",
-        "atlantis",
-        "tekton",
-        "play",
-        "deploy",
-    ];
-    let low = path.to_ascii_lowercase();
-    files::is_script_alone(path) || files::is_script(path) && NAMES.iter().any(|name| low.contains(name))
 }
 
 fn speaking(states: &ComparedStates) -> BTreeSet<String> {

@@ -92,7 +92,9 @@ fn command(changed: &ChangedFiles, file: &ChangedText) -> Option<(usize, String)
     let asking = AcceleratorSearch::of(changed.head, file);
     let all = ChangedCommands::of(file);
     let asked = |command: &ShellCommand| {
-        let is_cloud = CLOUDS.is_match(&command.text) && !command.text.trim_start().starts_with('#');
+        // A line with a fact of a resource is part of a deployment that gpulint evaluates.
+        let is_read = || changed.is_explained(file.path, command.first..command.last + 1);
+        let is_cloud = CLOUDS.is_match(&command.text) && !command.text.trim_start().starts_with('#') && !is_read();
         let flag = || ACCELERATOR_FLAG.captures(&command.text)?.get(1).map(|it| it.as_str().to_owned());
         is_cloud.then(|| asking.asked(command.as_line()).or_else(flag)).flatten()
     };

@@ -8,12 +8,16 @@ use regex::Regex;
 use super::change::ChangedText;
 use super::changed_files::ChangedFiles;
 use super::commands::ChangedCommands;
+use crate::front_ends::files;
+use crate::inventory::RunKind;
 use crate::source::{file_name, static_regex};
 
 /// The parameters of templates with accelerators, by file name.
 #[derive(Default)]
 pub(super) struct TemplateParameters {
     of: BTreeMap<String, BTreeSet<String>>,
+    /// The scripts and settings of deployments that gpulint evaluates, with the file names of their templates.
+    evaluated: BTreeSet<(String, String)>,
 }
 
 impl TemplateParameters {
@@ -29,16 +33,31 @@ impl TemplateParameters {
                 of.entry(file_name(path).to_owned()).or_default().extend(names);
             }
         }
-        TemplateParameters { of }
+        let mut evaluated = BTreeSet::new();
+        for run in changed.states.after.inventory.runs.iter().filter(|run| run.kind == RunKind::Stack) {
+            let callers = run.inputs.iter().filter(|path| files::may_call_deploy_tools(path));
+            for caller in callers {
+                evaluated.extend(run.inputs.iter().map(|it| (caller.to_string(), file_name(it).to_owned())));
+            }
+        }
+        TemplateParameters { of, evaluated }
     }
 
     /// Returns the first parameter with another value, and its line.
     pub(super) fn given(&self, file: &ChangedText, commands: &ChangedCommands) -> Option<(usize, String)> {
-        let is_caller = !self.of.is_empty() && DEPLOYED.is_match(&file.is);
-        let names: BTreeSet<&String> = match is_caller {
-            true => self.of.iter().filter(|(name, _)| file.is.contains(name.as_str())).flat_map(|(_, it)| it).collect(),
-            false => return None,
+        if self.of.is_empty() || !DEPLOYED.is_match(&file.is) {
+            return None;
+        }
+        let named = self.of.iter().filter(|(name, _)| file.is.contains(name.as_str()));
+        let is_evaluated = |name: &str| self.evaluated.contains(&(file.path.to_owned(), name.to_owned()));
+        let (known, unknown): (Vec<_>, Vec<_>) = named.partition(|(name, _)| is_evaluated(name));
+        let declares = |templates: &[(&String, &BTreeSet<String>)], name: &String| {
+            templates.iter().any(|(_, parameters)| parameters.contains(name))
         };
+        // gpulint evaluates a literal value, so its effect is known.
+        let is_open = |value: &str| value.contains(['$', '`', '{', '%']);
+        let is_relevant =
+            |(name, value): &(String, String)| declares(&unknown, name) || is_open(value) && declares(&known, name);
         let given = |text: &str| -> Vec<(String, String)> {
             let found =
                 [&KEYED, &GIVEN, &LISTED, &SWITCHED].into_iter().flat_map(|pattern| pattern.captures_iter(text));
@@ -46,7 +65,7 @@ impl TemplateParameters {
                 let value = it.get(2)?.as_str().trim_matches(['"', '\'', ']', ',', '}']).to_owned();
                 Some((it.get(1)?.as_str().to_owned(), value))
             });
-            pairs.filter(|(name, _)| names.contains(name)).collect()
+            pairs.filter(is_relevant).collect()
         };
         let before: BTreeSet<(String, String)> = given(&file.was).into_iter().collect();
         commands.new.iter().find_map(|command| {

@@ -105,6 +105,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         is_script: true,
         ..PLAIN
     },
+    Language { name: "deploy settings", names: &["/samconfig.toml"], reader: Reader::Companion, ..PLAIN },
     Language { name: "server settings", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
     Language {
         name: "Pulumi",
@@ -528,6 +529,27 @@ pub(crate) fn is_script(path: &str) -> bool {
 pub(crate) fn is_script_alone(path: &str) -> bool {
     LANGUAGES.iter().filter(|it| it.is_script).any(|it| it.has_file(path)) && !is_yaml(path)
         || path.rsplit('/').next() == Some("package.json")
+}
+
+/// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
+pub(crate) fn may_call_deploy_tools(path: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "workflow",
+        "pipeline",
+        "gitlab-ci",
+        "cloudbuild",
+        "buildspec",
+        "circleci",
+        "taskfile",
+        "playbook",
+        "task",
+        "atlantis",
+        "tekton",
+        "play",
+        "deploy",
+    ];
+    let low = path.to_ascii_lowercase();
+    is_script_alone(path) || is_script(path) && NAMES.iter().any(|name| low.contains(name))
 }
 
 fn is_yaml(path: &str) -> bool {

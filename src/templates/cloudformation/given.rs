@@ -27,7 +27,7 @@ pub(super) fn find(
     read.collect()
 }
 
-fn values(sources: &SourceFiles, path: &str) -> Option<ParameterValues> {
+pub(super) fn values(sources: &SourceFiles, path: &str) -> Option<ParameterValues> {
     let file = sources.open(path).ok()?;
     let stream = yaml::read_within(file, &sources.text(file), sources.limits());
     let root = &stream.documents.first()?.root;

@@ -18,6 +18,7 @@ use crate::source::{Span, join, parent};
 use super::driver::{DeploymentSettings, ParsedTemplate, TemplateLanguage, TemplateShelf, parse_each};
 use super::located::DeclaredParameters;
 use super::names::{CLOUDFORMATION, TypeNaming};
+use super::passed::{self, DeployTarget, PassedDeployment};
 use super::reading::{TemplateInput, TemplateReading, TemplatesByPath};
 use super::resources::ProviderResources;
 use assembly::{Assemblies, MANIFEST};
@@ -66,6 +67,10 @@ impl TemplateLanguage for CloudFormationReader {
         _: &mut TemplateReading,
     ) -> Vec<DeploymentSettings<AccountAndRegion>> {
         let mut all = given::find(input, templates);
+        let passed = passed::find(input, &|path| templates.contains_key(path), DeployTarget::CloudFormation);
+        let place =
+            |it: &PassedDeployment| AccountAndRegion { region: it.region.clone(), ..AccountAndRegion::default() };
+        passed::join::<Self>(&mut all, passed, templates, |path| given::values(input.sources, path), place);
         for path in templates.keys() {
             let Some(synthesized) = self.assemblies.of(input.sources, path) else { continue };
             let (values, place) = (synthesized.parameters.clone(), synthesized.place.clone());

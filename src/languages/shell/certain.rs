@@ -42,7 +42,7 @@ mod tests {
             "if x; then T=a; fi; run $T",
             "T=${T:-a}; run $T",
             "run ${T-a}",
-            "for T in a b; do run $T; done",
+            "for T in a b; do :; done; run $T",
             "f() { T=a; }; run $T",
         ] {
             assert_eq!(last(script), hole, "{script}");

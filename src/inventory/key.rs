@@ -219,7 +219,7 @@ keys! {
 
     // Purchase
     /// Service that bills its processors, memory and accelerators one by one: cloud-run, or cloud-run-zonal if a second
-    /// zone keeps an accelerator ready.
+    /// zone keeps an accelerator ready. Or the seller's cloud, if each has its own prices: secure or community.
     BilledAs "billed_as" Text;
     /// Way of buying: on-demand, spot, reserved (a commitment), capacity-reservation (at the on-demand price),
     /// capacity-block, calendar, flex-start, dedicated-host, mixed, spot-or-on-demand or on-prem.

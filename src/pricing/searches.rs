@@ -18,6 +18,8 @@ pub(super) struct MachineQuestion {
     /// The provider and region of each candidate. If it is empty, any cloud is possible.
     pub(super) places: Vec<TrialLocation>,
     pub(super) rents: bool,
+    /// The seller's cloud, if it has several: machine names begin with it.
+    pub(super) cloud: Option<String>,
     pub(super) request: CapacityRequest,
 }
 

@@ -47,7 +47,8 @@ fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a
 /// If no machine is set, the cheapest one with the accelerator sets the price. If no cloud is set, each cloud has its
 /// cheapest; if no accelerator is set, each common accelerator has one.
 pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&str>, devices: f64) -> FoundMachines<'a> {
-    if let Some(service) = pricing.resource.text(Key::BilledAs) {
+    let billed_as = pricing.resource.text(Key::BilledAs);
+    if let Some(service) = billed_as.filter(|it| it.starts_with("cloud-run")) {
         return by_parts(pricing, service, devices);
     }
     let place = |provider: &str| {
@@ -61,8 +62,9 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     };
     let (accelerators, why) = accelerators(pricing);
     let rents = pricing.resource.role == BillingRole::Rented;
+    let request = CapacityRequest::of(pricing.resource, devices);
     let asked =
-        MachineQuestion { accelerators, why, places, rents, request: CapacityRequest::of(pricing.resource, devices) };
+        MachineQuestion { accelerators, why, places, rents, cloud: billed_as.map(|it| format!("{it}/")), request };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
@@ -255,7 +257,8 @@ impl<'a> Search<'a, '_> {
             machines.extend(catalog.tpu(accelerator, devices));
             machines.extend(self.smallest_host(accelerator));
         }
-        machines.retain(|machine| machine.count >= devices);
+        let is_of_cloud = |name: &str| self.asked.cloud.as_ref().is_none_or(|cloud| name.starts_with(cloud.as_str()));
+        machines.retain(|machine| machine.count >= devices && is_of_cloud(&machine.name));
         // A resource that rents a machine needs one of this size. A pod can use a part of any machine.
         let alike = |machine: &CatalogMachine<'_>| !self.asked.rents || machine.count == devices;
         if machines.iter().any(alike) {

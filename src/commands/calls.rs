@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
         self.space();
         let first = self.rest().chars().next().filter(|_| depth < DEEPEST)?;
         match first {
-            '"' | '\'' => self.string().map(|it| quoted(it)),
+            '"' | '\'' => self.string().map(quoted),
             '[' | '(' => {
                 self.at += 1;
                 let close = if first == '[' { "]" } else { ")" };

@@ -116,9 +116,9 @@ fn cases() -> Vec<Case> {
         ),
         beside(
             "ops/pool.sh",
-            "gcloud dataproc clusters create a \\\n  --num-workers 2 \\\n  --worker-accelerator type=nvidia-tesla-t4,count=1\n",
-            "gcloud dataproc clusters create a \\\n  --num-workers 60 \\\n  --worker-accelerator type=nvidia-tesla-t4,count=1\n",
-            Some("line 2 changes a command"),
+            "gcloud dataproc clusters create a \\\n  --num-workers $N \\\n  --worker-accelerator type=nvidia-tesla-t4,count=1\n",
+            "gcloud dataproc clusters create a \\\n  --num-workers 60$N \\\n  --worker-accelerator type=nvidia-tesla-t4,count=1\n",
+            Some("`60$N` is not a number"),
         ),
         beside(
             "ops/up.sh",

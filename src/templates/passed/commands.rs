@@ -35,7 +35,7 @@ impl DeployCall {
     }
 }
 
-/// Strings of which every file with such a call contains one.
+/// Every file with such a call contains one of these strings.
 pub(super) fn marks(target: DeployTarget) -> &'static [&'static [u8]] {
     match target {
         DeployTarget::CloudFormation => &[b"cloudformation", b"sam deploy"],

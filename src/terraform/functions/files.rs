@@ -171,7 +171,8 @@ fn file_set(a: &CallArguments<'_>) -> FunctionResult {
     Ok(set(found, a.span))
 }
 
-fn is_identifier(name: &str) -> bool {
+/// Returns true if Terraform accepts a name in a reference.
+pub(in crate::terraform) fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }

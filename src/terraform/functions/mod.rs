@@ -20,6 +20,8 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
+pub(in crate::terraform) use files::is_identifier;
+
 use crate::languages::hcl::number::HclNumber;
 use crate::languages::hcl::syntax::{Call, Expression, HclKind, parse_template_at};
 use crate::languages::hcl::types::HclType;

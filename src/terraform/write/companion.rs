@@ -11,6 +11,7 @@ use super::super::rows::{Companion, Literal, NeededBlock, Site};
 use super::align::TextChange;
 use super::{Pending, Result, TerraformWriter, insert, left_alone, literal};
 use crate::terraform::code::module::ModuleCode;
+use crate::terraform::functions::is_identifier;
 
 /// The most names that are tried for a new resource.
 const MOST_NAMES: usize = 9;
@@ -80,6 +81,9 @@ const MORNING: u32 = 8;
 /// Returns the start of the names of new resources, for which no name is in use.
 fn free_name(code: &ModuleCode, node: &BlockNode, template: &str) -> Result<String> {
     let own = node.label(1);
+    if !is_identifier(own) {
+        return left_alone("the name of its block is not valid in a reference");
+    }
     let candidates = (1..=MOST_NAMES).map(|n| if n == 1 { own.to_owned() } else { format!("{own}{}{n}", joint(own)) });
     let headers = || template.lines().filter_map(|line| line.strip_prefix("resource \""));
     let is_free = |name: &String| {

@@ -49,7 +49,7 @@ def test_findings_hover_and_typed_text(emacs, workspace):
     "task, arguments",
     [
         ({"file": JOB, "act": "^fix: ", "near": "apiVersion"}, ["--select", "missing-ttl"]),
-        ({"file": MAIN, "act": "^change how the workload runs: ", "near": 'resource "google_container'}, ["--unsafe-fixes", "--select", "on-demand-batch"]),
+        ({"file": "terraform/notebook/main.tf", "act": "^change how the workload runs: ", "near": 'resource "google_compute'}, ["--unsafe-fixes", "--select", "missing-auto-shutdown"]),
     ],
 )
 def test_an_action_writes_what_check_writes(emacs, workspace, tmp_path, task, arguments):

@@ -46,7 +46,7 @@ def of(actions, kind):
 async def test_each_fix_writes_what_check_writes(workspace, tmp_path, like):
     report = check(workspace)
     fixable = [it for it in report["findings"] if it["edits"]]
-    assert {it["rule"] for it in fixable} == {"missing-ttl", "missing-shm", "on-demand-batch", "missing-auto-shutdown"}
+    assert {it["rule"] for it in fixable} == {"missing-ttl", "missing-shm", "missing-auto-shutdown"}
     async with editing(workspace, like=like) as editor:
         await opened(editor)
         for finding in fixable:

@@ -69,7 +69,7 @@ def test_newest(neovim, workspace):
 ACTIONS = [
     ({"file": JOB, "action": {"rule": "missing-ttl", "title": "^fix: "}}, ["--select", "missing-ttl"]),
     ({"file": JOB, "action": {"rule": "missing-shm", "title": "^change how the workload runs: "}}, ["--unsafe-fixes", "--select", "missing-shm"]),
-    ({"file": MAIN, "action": {"rule": "on-demand-batch", "title": "^change how the workload runs: "}}, ["--unsafe-fixes", "--select", "on-demand-batch"]),
+    ({"file": "terraform/notebook/main.tf", "action": {"rule": "missing-auto-shutdown", "title": "^change how the workload runs: "}}, ["--unsafe-fixes", "--select", "missing-auto-shutdown"]),
 ]
 
 

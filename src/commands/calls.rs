@@ -1,7 +1,7 @@
 //! Converts calls in Python programs that create machines to manifests for the Kubernetes front end.
 //!
 //! `Estimator(instance_type="ml.p5.48xlarge", instance_count=2)` becomes an object with the literal arguments of the
-//! call. `kinds.toml` has a kind for each function. No program is run: a name counts if the file gives it one literal
+//! call. `called.toml` has a kind for each function. No program is run: a name counts if the file gives it one literal
 //! value, and any other expression is unknown. A call whose machine is unknown is left out.
 //!
 //! Follows the lexical structure of Python 3.14. Only calls with keywords count.
@@ -36,7 +36,7 @@ const UNKNOWN: &str = "\"$EXPRESSION\"";
 pub(crate) fn read(sources: &SourceFiles, path: &str, forms: &[CallForm<'_>]) -> Option<FileId> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
-    let constants = constants(&text);
+    let (constants, region) = (constants(&text), region(&text));
     let mut writer = ObjectWriter::default();
     for form in forms {
         for function in form.functions {
@@ -51,7 +51,7 @@ pub(crate) fn read(sources: &SourceFiles, path: &str, forms: &[CallForm<'_>]) ->
                 let name = arguments.get(form.name).map(|it| it.trim_matches('"')).filter(|it| !it.contains('$'));
                 let mut spec: Vec<(String, String)> = Vec::new();
                 spec.extend(copies(&text, start, parser.at).map(|copies| ("copies".to_owned(), copies.to_owned())));
-                spec.extend(region(&text).map(|region| ("program-region".to_owned(), quoted(region))));
+                spec.extend(region.map(|region| ("program-region".to_owned(), quoted(region))));
                 spec.extend(arguments.iter().map(|(name, value)| (name.clone(), value.clone())));
                 let name = name.map(str::to_owned);
                 writer.add(path, form.kind, form.group, name.as_deref(), &spec, Span::new(file, start, parser.at));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::document::{DocLibrary, EvaluationState, filled_in};
+use crate::languages::document::{DocLibrary, EvaluationState, among_allowed, filled_in};
 use crate::languages::hcl::budget::EvaluationBudget;
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::languages::yaml::{Node, NodeData};
@@ -32,7 +32,7 @@ impl AzureDeployment<'_> {
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
         let value = match (given, &declared.default) {
-            (Some((_, given)), _) => self.among_allowed(given, declared),
+            (Some((_, given)), _) => among_allowed(given, || self.allowed(declared)),
             (None, Some(default)) => {
                 let value = || self.value(default, &AzureNames::default());
                 self.once("parameter", &declared.name, at, &value)
@@ -41,17 +41,6 @@ impl AzureDeployment<'_> {
             (None, None) => self.without_value(declared, at),
         };
         Some(value.marked(declared.is_secret))
-    }
-
-    /// Returns a given value. If it is unknown, the allowed values are its candidates.
-    fn among_allowed(&self, given: &HclValue, declared: &DeclaredParameter) -> HclValue {
-        match given.cause().filter(|it| it.candidates.is_empty()) {
-            Some(cause) => {
-                let cause = Cause { candidates: self.allowed(declared), ..Cause::clone(cause) };
-                HclValue::because(&Arc::new(cause), given.span)
-            }
-            None => given.clone(),
-        }
     }
 
     fn allowed(&self, declared: &DeclaredParameter) -> Vec<HclValue> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::document::PART_BYTES;
+use crate::languages::document::{PART_BYTES, among_allowed};
 use crate::languages::hcl::value::{Cause, HclNumber, HclValue};
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -18,7 +18,7 @@ impl StackInstance<'_> {
         let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
         let is_secret = declared.get("NoEcho").and_then(Node::flag).or_else(|| flag(declared)).unwrap_or(false);
         let given = self.given.get(name).filter(|it| !it.is_null());
-        let value = match given.map(|it| self.among_allowed(it, declared)).or(default) {
+        let value = match given.map(|it| among_allowed(it, || self.allowed(declared))).or(default) {
             Some(value) => match self.pay_typed(&value, kind, at) {
                 Ok(()) => typed(value, kind),
                 Err(unknown) => unknown,
@@ -34,17 +34,6 @@ impl StackInstance<'_> {
         self.state.pay_text(text.len(), at)?;
         let parts = if is_list(kind) { memchr::memchr_iter(b',', text.as_bytes()).count() } else { 0 };
         self.state.pay_text(parts.saturating_mul(PART_BYTES), at)
-    }
-
-    /// Returns a given value. If it is unknown, the allowed values are its candidates.
-    fn among_allowed(&self, given: &HclValue, declared: &Node) -> HclValue {
-        match given.cause().filter(|it| it.candidates.is_empty()) {
-            Some(cause) => {
-                let cause = Cause { candidates: self.allowed(declared), ..Cause::clone(cause) };
-                HclValue::because(&Arc::new(cause), given.span)
-            }
-            None => given.clone(),
-        }
     }
 
     fn allowed(&self, declared: &Node) -> Vec<HclValue> {

@@ -18,7 +18,7 @@ use crate::source::Span;
 pub(crate) use evaluation::EmptyLibrary;
 pub(crate) use evaluation::{DocLibrary, EvaluatedOnce, EvaluationState, NestingKind, NestingProblem};
 pub(crate) use json::as_json_text;
-pub(crate) use placeholder::filled_in;
+pub(crate) use placeholder::{among_allowed, filled_in};
 pub(crate) use texts::{PART_BYTES, joined, longest, pay_for_arguments, replaced};
 
 /// A value with its place in the document.

@@ -1,14 +1,24 @@
 //! Recognizes values that another program fills in before a deployment.
 
+use std::sync::Arc;
+
 use regex::Regex;
 
-use crate::languages::hcl::value::HclValue;
+use crate::languages::hcl::value::{Cause, HclValue};
 use crate::source::{Span, static_regex};
 
 /// Returns an unknown value if a given value contains a placeholder. The default inside of a placeholder applies only
 /// if the program has no other value, so it is shown and not used.
 pub(crate) fn filled_in(text: &str, at: Span) -> Option<HclValue> {
     has_placeholder(text).then(|| HclValue::unknown(format!("another program fills in `{text}`"), at))
+}
+
+/// Returns the given value of a parameter. If it is unknown, the allowed values are its candidates.
+pub(crate) fn among_allowed(given: &HclValue, allowed: impl FnOnce() -> Vec<HclValue>) -> HclValue {
+    match given.cause().filter(|it| it.candidates.is_empty()) {
+        Some(cause) => HclValue::because(&Arc::new(Cause { candidates: allowed(), ..Cause::clone(cause) }), given.span),
+        None => given.clone(),
+    }
 }
 
 fn has_placeholder(text: &str) -> bool {

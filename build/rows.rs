@@ -15,6 +15,7 @@ use crate::source::csv_records;
 /// Tables that are one file each, with the name of the output.
 const WHOLE: &[(&str, &str)] = &[
     ("kinds", "src/kubernetes/rows/kinds.toml"),
+    ("called", "src/kubernetes/rows/called.toml"),
     ("devices", "src/kubernetes/rows/devices.toml"),
     ("programs", "src/inventory/programs.toml"),
     ("accelerators", "src/inventory/accelerators.toml"),

@@ -1,7 +1,7 @@
 //! Converts commands that create machines to manifests for the Kubernetes front end.
 //!
 //! A script, or a step of a pipeline, that runs `gcloud compute instances create` with a literal machine becomes an
-//! object with the options of the command. `kinds.toml` has a kind for each command and knows the meaning of its
+//! object with the options of the command. `called.toml` has a kind for each command and knows the meaning of its
 //! options. Each line of the object leads to the command in its file. This module knows how the command lines of
 //! clouds write options, and nothing of machines. A command whose machine only a run determines is left out.
 

@@ -55,7 +55,9 @@ fn the_page_about_rows_teaches_their_words() {
             rows.as_table().unwrap().values().for_each(|row| words(row, "", &mut used));
         }
     }
-    words(&read(&root.join("src/kubernetes/rows/kinds.toml"))["kind"], "", &mut used);
+    for file in ["kinds.toml", "called.toml"] {
+        words(&read(&root.join("src/kubernetes/rows").join(file))["kind"], "", &mut used);
+    }
     for file in ["src/templates/cloudformation.toml", "src/templates/azure.toml"] {
         for row in read(&root.join(file))["types"].as_table().unwrap().values() {
             used.extend(row.as_table().unwrap().keys().cloned());

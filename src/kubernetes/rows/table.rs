@@ -768,7 +768,8 @@ impl Kinds {
 
     /// Returns the definition of a `group/Kind`.
     pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&KindRow> {
-        self.by_name.get(name).and_then(|&place| self.rows.get(place))
+        let table = if is_called(name) { &*CALLED } else { self };
+        table.by_name.get(name).and_then(|&place| table.rows.get(place))
     }
 
     /// Returns the definition whose shape a document without a kind has.
@@ -782,10 +783,21 @@ impl Kinds {
 }
 
 /// The embedded table. A test checks that it can be parsed.
-pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
-    Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json")))
-        .unwrap_or_else(|why| unreachable!("the embedded kinds: {why}"))
-});
+pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> =
+    LazyLock::new(|| embedded(include_str!(concat!(env!("OUT_DIR"), "/kinds.json"))));
+
+/// The kinds of commands and calls, whose objects gpulint writes itself. Most runs do not need them.
+pub(in crate::kubernetes) static CALLED: LazyLock<Kinds> =
+    LazyLock::new(|| embedded(include_str!(concat!(env!("OUT_DIR"), "/called.json"))));
+
+fn embedded(table: &str) -> Kinds {
+    Kinds::parse(table).unwrap_or_else(|why| unreachable!("the embedded kinds: {why}"))
+}
+
+/// Returns whether a `group/Kind` is in the table of commands and calls.
+fn is_called(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(group, _)| group.ends_with(".command") || group == "python")
+}
 
 #[cfg(test)]
 mod tests {
@@ -802,6 +814,8 @@ mod tests {
 
     #[test]
     fn the_table_of_kinds_is_sound() {
-        Kinds::parse(include_str!(concat!(env!("OUT_DIR"), "/kinds.json"))).unwrap().verify().unwrap();
+        KINDS.verify().unwrap();
+        CALLED.verify().unwrap();
+        assert!(CALLED.by_name.keys().all(|name| is_called(name)) && !KINDS.by_name.keys().any(|name| is_called(name)));
     }
 }

@@ -1,6 +1,6 @@
 //! Names of objects and fields, to suggest corrections for typing errors in rule files.
 
-use super::table::KINDS;
+use super::table::{CALLED, CallWords, CommandWords, KINDS};
 
 /// All metadata fields that an API server accepts, for any kind (Kubernetes API reference, `ObjectMeta`, v1.34,
 /// 2026-11-20).
@@ -118,17 +118,18 @@ const OTHERS: &[&str] = &[
 
 /// Returns the kinds that have definitions, and those above.
 pub fn kinds() -> Vec<&'static str> {
-    KINDS.rows().iter().map(|row| row.kind.as_str()).chain(OTHERS.iter().copied()).collect()
+    let rows = KINDS.rows().iter().chain(CALLED.rows());
+    rows.map(|row| row.kind.as_str()).chain(OTHERS.iter().copied()).collect()
 }
 
 /// Returns the kinds that consist of the options of a command, each with an API group.
-pub(crate) fn commands() -> impl Iterator<Item = (&'static str, &'static str, &'static super::table::CommandWords)> {
-    let rows = super::table::KINDS.rows().iter();
+pub(crate) fn commands() -> impl Iterator<Item = (&'static str, &'static str, &'static CommandWords)> {
+    let rows = CALLED.rows().iter();
     rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.command.as_ref()?)))
 }
 
 /// Returns the kinds that consist of the arguments of a call, each with an API group.
-pub(crate) fn calls() -> impl Iterator<Item = (&'static str, &'static str, &'static super::table::CallWords)> {
-    let rows = super::table::KINDS.rows().iter();
+pub(crate) fn calls() -> impl Iterator<Item = (&'static str, &'static str, &'static CallWords)> {
+    let rows = CALLED.rows().iter();
     rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.call.as_ref()?)))
 }

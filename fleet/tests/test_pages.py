@@ -125,9 +125,10 @@ def two_nights(tmp_path, gpulint):
         )
     }
     nights = []
-    urls["mended"] = make(
-        tmp_path / "hosts", "mended", {"main.tf": 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'}
-    )
+    # The labels of one machine show that the bill is split by labels, so the machine without labels is reported.
+    labelled = 'resource "aws_instance" "job" {\n  instance_type = "g5.xlarge"\n  tags = { team = "b" }\n}\n'
+    unlabelled = 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'
+    urls["mended"] = make(tmp_path / "hosts", "mended", {"main.tf": unlabelled, "job.tf": labelled})
     for date in ("2026-11-25", DATE):
         if date == DATE:
             work = tmp_path / "work"

@@ -6,6 +6,7 @@
 //! clouds write options, and nothing of machines. A command whose machine only a run determines is left out.
 
 pub(crate) mod calls;
+pub(crate) mod helm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -205,6 +206,10 @@ impl ObjectWriter {
             self.text.push('\n');
         }
         self.names.insert(name);
+    }
+
+    fn parts(self) -> (String, Vec<Segment>) {
+        (self.text, self.segments)
     }
 
     fn finish(self, sources: &SourceFiles, path: &str) -> Option<FileId> {

@@ -20,6 +20,8 @@ pub(crate) struct Reading {
     /// Manifests that other front ends found in their files, for the front end that reads manifests: the file, and the
     /// address of the resource.
     pub(super) embedded: Vec<(FileId, String)>,
+    /// The commands that install charts of the tree.
+    pub(super) installations: Vec<crate::kubernetes::ChartInstallation>,
     /// The resources that apply these manifests.
     pub(super) carriers: HashMap<FileId, Carrier>,
 }

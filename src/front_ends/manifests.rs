@@ -49,6 +49,7 @@ pub(super) fn add(
         objects: wanted.objects.clone(),
         pods: wanted.pods,
         looks: input.cache.looks.clone(),
+        installations: std::mem::take(&mut out.installations),
         ..settings.kubernetes.clone()
     };
     let options = match paths.is_empty() {

@@ -3,6 +3,7 @@
 mod commands;
 pub(crate) mod files;
 mod front_end;
+mod helm;
 mod manifests;
 mod scripts;
 mod templates;
@@ -19,9 +20,10 @@ pub(crate) use front_end::{Reading, Writers};
 
 /// The order matters: Terraform and scripts contain manifests, and files without a manifest may be templates
 /// or pipelines that run commands.
-static FRONT_ENDS: [&dyn FrontEnd; 7] = [
+static FRONT_ENDS: [&dyn FrontEnd; 8] = [
     &terraform::Terraform,
     &scripts::Scripts,
+    &helm::HelmCommands,
     &manifests::Manifests,
     &commands::Commands,
     &templates::CLOUDFORMATION,

@@ -232,7 +232,7 @@ pub(super) fn gather(
     options: &KubernetesOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatheredFiles {
-    let KubernetesOptions { objects, rendered, values, given_runs, cluster, .. } = options;
+    let KubernetesOptions { objects, rendered, values, given_runs, installations, cluster, .. } = options;
     let replaced: BTreeSet<&String> = rendered.iter().flat_map(|it| &it.plan.replaces).collect();
     let kustomizations = render::kustomizations_among(paths);
     let mut paths: Vec<&String> =
@@ -266,6 +266,7 @@ pub(super) fn gather(
         wanted: &wanted,
         values,
         given_runs,
+        installations,
         cluster,
         rendered,
     };

@@ -41,10 +41,10 @@ pub use crate::languages::helm::Cluster;
 pub use gather::{Look, ScanCache};
 pub use known_kinds::{is_encrypted, knows_all_objects};
 pub use limits::{ObjectLimit, limits};
-pub use render::{Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
+pub use render::{ChartInstallation, Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};
-pub(crate) use rows::words::{calls, commands};
+pub(crate) use rows::words::{CHART_COMMAND, calls, commands};
 pub use text::filter::is_manifest;
 pub use text::trail::RendererKind;
 pub use write::{label, write};
@@ -63,6 +63,8 @@ pub struct KubernetesOptions {
     pub values: Vec<String>,
     /// The deployments that the settings define.
     pub given_runs: Vec<GivenRun>,
+    /// The commands that install charts of the tree.
+    pub installations: Vec<ChartInstallation>,
     /// The cluster properties that charts can query.
     pub cluster: Cluster,
     /// The files that the command line names.

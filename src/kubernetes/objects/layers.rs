@@ -201,6 +201,11 @@ fn steps(name: &str) -> Option<Vec<Step>> {
     (1..=DEEPEST).contains(&steps.len()).then_some(steps)
 }
 
+/// Puts a value at a path in the syntax of `helm --set`; `None` for an invalid path.
+pub(in crate::kubernetes) fn put_at(around: Option<&Node>, path: &str, value: &Node) -> Option<Node> {
+    Some(put(around, &steps(path)?, value))
+}
+
 /// Puts a value at its path, and keeps everything around it.
 fn put(around: Option<&Node>, steps: &[Step], value: &Node) -> Node {
     let Some((step, rest)) = steps.split_first() else { return value.clone() };

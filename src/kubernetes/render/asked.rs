@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::RenderedOutput;
+use super::installations::ChartInstallation;
 use super::missing_part::MissingPart;
+use super::names;
 use crate::inventory::{DeploymentRun, GivenRun, SkippedFile};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::WantedKinds;
 use crate::kubernetes::text::trail::RendererKind;
-use crate::source::parent;
+use crate::languages::yaml::Node;
+use crate::source::{Span, parent};
 
 /// The files that may be rendered, and the options.
 pub(in crate::kubernetes) struct RenderRequest<'a> {
@@ -26,6 +29,8 @@ pub(in crate::kubernetes) struct RenderRequest<'a> {
     pub values: &'a [String],
     /// The deployments that the settings define.
     pub given_runs: &'a [GivenRun],
+    /// The commands that install charts of the tree.
+    pub installations: &'a [ChartInstallation],
     /// The cluster properties that charts can query.
     pub cluster: &'a Cluster,
     /// The files that another program already rendered.
@@ -37,6 +42,16 @@ impl RenderRequest<'_> {
     pub(super) fn is_rendered(&self, by: RendererKind, directory: &str) -> bool {
         let plans = self.rendered.iter().map(|it| &it.plan).filter(|plan| plan.by == by);
         plans.into_iter().any(|plan| plan.directory == directory || plan.parts.iter().any(|part| part == directory))
+    }
+
+    /// Returns whether a command installs a chart with values that mention accelerators.
+    pub(super) fn is_installed_with_accelerators(&self, directory: &str) -> bool {
+        let mentions = |(path, value, _): &(String, Option<Node>, Span)| {
+            names::may_decide(path) || value.as_ref().is_some_and(names::in_values)
+        };
+        let is_asking = |file: &String| self.asking.contains(file);
+        let of_chart = self.installations.iter().filter(|it| it.directory == directory);
+        of_chart.into_iter().any(|it| it.set.iter().any(mentions) || it.files.iter().any(is_asking))
     }
 
     /// Returns whether the file belongs to the files of this run.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
-use crate::inventory::{CountedAs, DeploymentRun, RunKind, SkippedFile};
+use crate::inventory::{DeploymentRun, RunKind, SkippedFile};
 use crate::languages::helm::{self, Chart, ChartDocument, MissingChart, Rendering};
 use crate::languages::yaml::Node;
 use crate::source::{SourceFiles, each};
@@ -52,7 +52,8 @@ pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>, deployed: &
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
         let is_made = asked.is_rendered(RendererKind::Helm, directory) || deployed.contains(directory);
-        if !is_made && matters::may_matter(sources, directory, asked) {
+        let may_matter = || matters::may_matter(sources, directory, asked) || asked.is_installed_with_accelerators(directory);
+        if !is_made && may_matter() {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
     }
@@ -108,7 +109,10 @@ fn load(
     skipped: &mut Vec<SkippedFile>,
 ) {
     match helm::load(sources, directory) {
-        Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
+        Ok(chart) if chart.is_library => {}
+        Ok(chart)
+            if !matters::matters(sources, &chart, asked)
+                && !asked.is_installed_with_accelerators(&chart.directory) => {}
         Ok(chart) if asked.values.is_empty() => {
             let variants = variants::of_chart(sources, &chart, asked, skipped);
             jobs.extend(jobs_of(sources, chart, variants, skipped));
@@ -130,7 +134,7 @@ fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p 
     }
     files.sort();
     files.dedup();
-    let of = |files| ValuesVariant { label: None, name: None, files, counted: CountedAs::Deployed };
+    let of = |files| ValuesVariant { files, ..ValuesVariant::default() };
     sets(&chart.directory, &files, values).into_iter().map(of).collect()
 }
 
@@ -144,7 +148,7 @@ fn jobs_of(
     let job = |variant: ValuesVariant| Job {
         layers: variants::layers(sources, &chart, &variant, skipped),
         chart: chart.clone(),
-        name: helm::Release::usual_name(&chart.name),
+        name: variant.release.clone().unwrap_or_else(|| helm::Release::usual_name(&chart.name)),
         variant,
     };
     variants.into_iter().map(job).collect()
@@ -171,7 +175,8 @@ fn render_all(
             continue;
         }
         let one = |job: Job| {
-            let rendering = render(sources, &job.chart, &job.layers, (&job.name, NAMESPACE), cluster);
+            let namespace = job.variant.namespace.as_deref().unwrap_or(NAMESPACE);
+            let rendering = render(sources, &job.chart, &job.layers, (&job.name, namespace), cluster);
             (job, rendering)
         };
         for (job, rendering) in each(now, one) {
@@ -252,7 +257,9 @@ impl Done {
     }
 
     fn command(&self) -> String {
-        let values: String = self.job.variant.files.iter().map(|file| format!(" --values {file}")).collect();
+        let variant = &self.job.variant;
+        let mut values: String = variant.files.iter().map(|file| format!(" --values {file}")).collect();
+        values.extend(variant.set.iter().map(|(path, _)| format!(" --set {path}=…")));
         format!("helm template {}{values}", place(&self.job.chart.directory))
     }
 }
@@ -280,7 +287,7 @@ impl AskedDocuments {
             }
         }
         if !inputs.is_empty() {
-            inputs.extend(variant.files.iter().cloned());
+            inputs.extend(variant.files.iter().chain(&variant.by).cloned());
             let mut run = DeploymentRun::new(RunKind::Chart, directory, variant.label.as_deref()).reading(inputs);
             (run.counted, run.given_name) = (variant.counted, variant.name.clone());
             self.runs.push(run);

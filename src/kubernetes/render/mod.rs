@@ -5,6 +5,7 @@ mod align;
 mod asked;
 mod charts;
 mod dependencies;
+mod installations;
 mod kustomization;
 mod kustomizations;
 mod matters;
@@ -24,6 +25,7 @@ use super::text::trail::RendererKind;
 
 pub(super) use asked::{AskedDocuments, Deployers, Kustomized, RenderRequest};
 pub(super) use charts::{all, in_one_line, not_rendered, release};
+pub use installations::ChartInstallation;
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use kustomizations::among as kustomizations_among;
 pub(super) use matters::chart_may_ask;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::RenderRequest;
+use super::installations::{self, ChartInstallation};
 use super::names;
 use super::plan::{at, document};
 use crate::diagnostic::SkipKind;
@@ -22,11 +23,18 @@ const FOLDERS: [&str; 6] = ["values", "env", "envs", "environment", "environment
 const SHOWN: [&str; 4] = ["template", "ci", "demo", "dummy"];
 
 /// One list of values files.
+#[derive(Default)]
 pub(super) struct ValuesVariant {
     /// The name that distinguishes it from the others; `None` for the chart's default values.
     pub label: Option<Arc<str>>,
     pub name: Option<Arc<str>>,
     pub files: Vec<String>,
+    /// Single values, which override those of the files.
+    pub set: Vec<(String, Node)>,
+    /// The file with the command that passes the values.
+    pub by: Option<String>,
+    pub release: Option<String>,
+    pub namespace: Option<String>,
     pub counted: CountedAs,
 }
 
@@ -48,13 +56,45 @@ pub(super) fn of_chart(
         skipped.push(SkippedFile::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
         files.truncate(MOST);
     }
-    let mut variants: Vec<ValuesVariant> = files.into_iter().map(|file| ValuesVariant::of(chart, file)).collect();
+    let installations = installations(chart, asked);
+    skipped.extend(installations.iter().filter_map(|it| it.skipped()));
+    // A command that installs the chart with a file and more values is the deployment of this file.
+    let is_installed = |file: &String| installations.iter().any(|it| it.files.contains(file));
+    let files = files.into_iter().filter(|file| !is_installed(file));
+    let mut variants: Vec<ValuesVariant> = files.map(|file| ValuesVariant::of(chart, file)).collect();
+    add_installed(chart, &installations, &mut variants);
+    let is_default = |it: &&ChartInstallation| it.deploys && !it.is_example && !it.has_values();
     let counted = match variants.iter().any(|it| it.counted == CountedAs::Deployed) {
-        true => CountedAs::Base,
-        false => CountedAs::Deployed,
+        true if !installations.iter().any(is_default) => CountedAs::Base,
+        _ => CountedAs::Deployed,
     };
-    variants.insert(0, ValuesVariant { label: None, name: None, files: Vec::new(), counted });
+    variants.insert(0, ValuesVariant { counted, ..ValuesVariant::default() });
     variants
+}
+
+/// Returns the commands that install a chart, without repetitions. If some install it, those that only render it do
+/// not count.
+fn installations<'a>(chart: &Chart, asked: &RenderRequest<'a>) -> Vec<&'a ChartInstallation> {
+    let of_chart = || asked.installations.iter().filter(|it| it.directory == chart.directory);
+    let is_installed = of_chart().any(|it| it.deploys);
+    of_chart().filter(|it| it.deploys || !is_installed).take(MOST).collect()
+}
+
+/// Adds the values of each command. Commands with equal values are one deployment.
+fn add_installed(chart: &Chart, installations: &[&ChartInstallation], variants: &mut Vec<ValuesVariant>) {
+    for it in installations.iter().filter(|it| it.has_values()) {
+        let new = it.variant(chart, 1);
+        if variants.iter().any(|known| known.has_values_of(&new)) {
+            continue;
+        }
+        let same = |known: &ValuesVariant| known.label == new.label;
+        let numbers = (1..=MOST).find(|number| {
+            let label = it.variant(chart, *number).label;
+            !variants.iter().any(|known| known.label == label)
+        });
+        let number = if variants.iter().any(same) { numbers.unwrap_or(MOST) } else { 1 };
+        variants.push(it.variant(chart, number));
+    }
 }
 
 impl ValuesVariant {
@@ -70,7 +110,16 @@ impl ValuesVariant {
         let words = || label.split('/').flat_map(|part| part.split(['-', '_', '.']));
         let is_shown = label.split('/').chain(words()).any(|it| is_example(it) || SHOWN.contains(&it));
         let counted = if is_shown { CountedAs::Example } else { CountedAs::Deployed };
-        ValuesVariant { label: Some(label.into()), name: None, files: vec![file.to_owned()], counted }
+        ValuesVariant { label: Some(label.into()), files: vec![file.to_owned()], counted, ..ValuesVariant::default() }
+    }
+
+    /// Returns whether another choice has the same files and single values.
+    fn has_values_of(&self, other: &ValuesVariant) -> bool {
+        let set = |it: &ValuesVariant| -> Vec<(String, String)> {
+            it.set.iter().map(|(path, node)| (path.clone(), format!("{:?}", node.data))).collect()
+        };
+        let release = |it: &ValuesVariant| (it.release.clone(), it.namespace.clone());
+        self.by.is_some() && self.files == other.files && release(self) == release(other) && set(self) == set(other)
     }
 }
 
@@ -87,7 +136,7 @@ fn given(chart: &Chart, asked: &RenderRequest<'_>) -> Vec<ValuesVariant> {
             label: Some(run.name.clone().unwrap_or_else(files).into()),
             name: run.name.as_deref().map(Into::into),
             files: run.values.clone(),
-            counted: CountedAs::Deployed,
+            ..ValuesVariant::default()
         }
     };
     runs.map(variant).collect()
@@ -147,7 +196,7 @@ fn decides(key: &str, value: &Node) -> bool {
 }
 
 /// Returns a path relative to the directory of the chart.
-fn inside(chart: &Chart, file: &str) -> String {
+pub(super) fn inside(chart: &Chart, file: &str) -> String {
     let below = file.strip_prefix(&chart.directory).map(|rest| rest.trim_start_matches('/'));
     below.unwrap_or(file).to_owned()
 }
@@ -168,5 +217,5 @@ pub(super) fn layers(
         }
         there
     });
-    read.collect()
+    installations::with_single_values(read.collect(), &variant.set)
 }

@@ -2,6 +2,9 @@
 
 use super::table::{CALLED, CallWords, CommandWords, KINDS};
 
+/// The kind and the group of the object that passes the values of a command to a chart elsewhere.
+pub(crate) const CHART_COMMAND: (&str, &str) = ("HelmRelease", "helm");
+
 /// All metadata fields that an API server accepts, for any kind (Kubernetes API reference, `ObjectMeta`, v1.34,
 /// 2026-11-20).
 pub const METADATA: &[&str] = &[

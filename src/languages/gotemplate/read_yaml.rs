@@ -8,7 +8,7 @@ use crate::source::{FileId, SourceFiles, Span};
 use super::evaluate::PARSED;
 use super::failure::TemplateFailure;
 use super::numbers;
-use super::text::{Text, TextOrigin};
+use super::text::{TemplateCause, Text, TextOrigin};
 use super::value::{GoKind, GoValue, Heap, MapEntries, MapEntry};
 
 /// Maps a part of the text to its origin.
@@ -116,6 +116,10 @@ impl Reader<'_> {
                 self.heap.map(all)
             }
             NodeData::Scalar { text, plain } => {
+                if let Some((name, why)) = yaml::unknown(text) {
+                    let kind = GoKind::Unknown(TemplateCause::new(name, why));
+                    return Ok(GoValue { kind, origin: (self.place)(span).map(|it| TextOrigin::whole(it.span)) });
+                }
                 let kind = scalar(text, *plain);
                 let shown: &str = text;
                 return Ok(GoValue { kind, origin: self.exact(span, shown) });

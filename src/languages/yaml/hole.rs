@@ -9,6 +9,16 @@ use super::scalar;
 /// First character of a hole; the rest of the hole is padding.
 pub(crate) const HOLE: char = '\u{e000}';
 
+/// Returns a mark for a scalar with an unknown value, from its name and the reason.
+pub(crate) fn unknown_mark(name: &str, why: &str) -> String {
+    format!("{HOLE}{name}{HOLE}{why}")
+}
+
+/// Returns the name and the reason of a scalar whose value is unknown.
+pub(crate) fn unknown(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix(HOLE)?.split_once(HOLE)
+}
+
 /// A text with masked directives.
 #[derive(Debug, Default)]
 pub(crate) struct Masked {

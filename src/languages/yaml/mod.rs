@@ -28,7 +28,7 @@ mod styles;
 mod write;
 
 pub(crate) use documents::documents;
-pub(crate) use hole::{HOLE, HoleMeaning, Masked, TemplateDirective};
+pub(crate) use hole::{HOLE, HoleMeaning, Masked, TemplateDirective, unknown, unknown_mark};
 pub(crate) use node::{Node, NodeData, NodeEntry};
 pub(crate) use reader::{
     YamlDocument, YamlStream, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,

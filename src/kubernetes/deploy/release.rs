@@ -133,7 +133,7 @@ impl<'a, 't> Releases<'a, 't> {
         let mut files = given.files;
         if let Some(directory) = chart {
             let release = ReleaseNames {
-                name: release_name(object, layers, at),
+                name: layers::release_name(object, layers, at),
                 namespace: layers.namespace.0.iter().find_map(|path| {
                     let said = path.first(at).or_else(|| path.first(object.root))?;
                     said.text().cloned()
@@ -192,16 +192,6 @@ impl<'a, 't> Releases<'a, 't> {
         let paths = self.paths;
         self.charts.entry(directory.to_owned()).or_insert_with(|| templates(paths, directory)).clone()
     }
-}
-
-/// Returns the name of an object's release.
-fn release_name(object: &KubernetesObject<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
-    let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
-    said.or_else(|| {
-        let name = object.name.clone()?;
-        let prefix = layers.name_prefix.as_ref().and_then(|path| path.first(at)?.text());
-        Some(prefix.map_or(name.clone(), |prefix| format!("{prefix}-{name}").into()))
-    })
 }
 
 /// Returns the skipped entry for a values file that is not in this repository.

@@ -7,6 +7,7 @@ use crate::languages::yaml::{self, Node, NodeEntry};
 use crate::source::{FileId, SourceFiles, Span, join, normalize, parent};
 
 use super::index::{NamePlace, ObjectIndex};
+use super::object::KubernetesObject;
 use crate::kubernetes::rows::table::Layers;
 use crate::kubernetes::text::nested;
 
@@ -56,6 +57,16 @@ pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sou
 /// Returns the directory of the file that contains a node.
 fn directory_of(at: &Node, sources: &SourceFiles) -> String {
     parent(&sources.path_of(at.span)).to_owned()
+}
+
+/// Returns the name of an object's release.
+pub(in crate::kubernetes) fn release_name(object: &KubernetesObject<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
+    let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
+    said.or_else(|| {
+        let name = object.name.clone()?;
+        let prefix = layers.name_prefix.as_ref().and_then(|path| path.first(at)?.text());
+        Some(prefix.map_or(name.clone(), |prefix| format!("{prefix}-{name}").into()))
+    })
 }
 
 /// Returns how many values must be merged.

@@ -71,6 +71,12 @@ impl<'t> KubernetesObject<'t> {
 }
 
 impl KubernetesObject<'_> {
+    /// Returns the name that usage metrics use for another object of its namespace.
+    pub(in crate::kubernetes) fn metered_as(&self, kind: &str, name: &str) -> MeterName {
+        let namespace = self.namespace.as_deref().map(Into::into);
+        MeterName { kind: Some(kind.into()), namespace, name: name.to_owned(), is_own: false }
+    }
+
     /// Returns the names that usage metrics may use for the object: its own name, or the names of objects that its
     /// controller creates.
     pub(in crate::kubernetes) fn metered(&self, owns: &[String]) -> Vec<MeterName> {

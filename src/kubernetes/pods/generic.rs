@@ -121,6 +121,7 @@ fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize
                     of_values: shape.of_values,
                     is_overlay: false,
                     is_patch: false,
+                    made: None,
                 });
                 return;
             }

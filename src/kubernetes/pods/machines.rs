@@ -70,6 +70,7 @@ pub(in crate::kubernetes) fn resources(
             listens: false,
             carrier: None,
             owners: Vec::new(),
+            made: None,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! Reads pods: their owners and number, their requests, their nodes, and the resulting resource.
 
+pub(super) mod chart_objects;
 pub(super) mod claims;
 pub(super) mod containers;
 pub(super) mod generic;

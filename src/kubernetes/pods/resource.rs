@@ -46,6 +46,7 @@ pub(in crate::kubernetes) fn finish(
         let is_overlay = group.is_overlay;
         let listens = listens(&group.pod);
         let from_values = group.of_values;
+        let made = group.made.clone();
         let resource = resource(object, body, &part, group, &request, index);
         out.push(FoundResource {
             resource,
@@ -60,6 +61,7 @@ pub(in crate::kubernetes) fn finish(
             listens,
             carrier: None,
             owners: owners::owners(object.root),
+            made,
         });
     }
 }
@@ -99,12 +101,14 @@ fn resource(
     index: &ObjectIndex<'_>,
 ) -> Resource {
     // Values files are long, so reports point to the accelerator request.
-    let head = if object.group == VALUES { request.span } else { object.head };
+    let is_at_request = KINDS.find(object.group, object.kind).is_some_and(|row| row.at_request);
+    let head = if object.group == VALUES || is_at_request { request.span } else { object.head };
     let mut resource =
         Resource::new(ReadBy::Kubernetes, BillingRole::Requested, object.kind, object.address() + part, head, body);
     resource.is_patch = group.is_patch;
     resource.declared = object.declaration(part);
     resource.metered = object.metered(owned(object));
+    resource.metered.extend(group.made.as_ref().map(|(kind, name)| object.metered_as(kind, name)));
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
     let conditions = group.pod.conditions();
     let queued = queues::conditions(object, &resource.labels, request, &conditions, index);

@@ -1,9 +1,12 @@
 //! Applies definitions to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
+use std::sync::Arc;
+
 use crate::inventory::{Fact, FactOrigin, FactValue, Key, Range, Resource};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span};
 
+use super::chart_objects;
 use super::machines;
 use super::pod::Pod;
 use super::resource;
@@ -37,7 +40,12 @@ pub(in crate::kubernetes) struct PodGroup {
     pub is_overlay: bool,
     /// True if the patched object also sets the number of pods.
     pub is_patch: bool,
+    /// The kind and the name of the object that a chart makes for the pods.
+    pub made: Option<MadeObject>,
 }
+
+/// The kind and the name of an object that is not in the tree.
+pub(in crate::kubernetes) type MadeObject = (Arc<str>, Arc<str>);
 
 /// Properties from the objects around an object: the product of their numbers, its names, and their facts.
 #[derive(Clone)]
@@ -46,12 +54,14 @@ pub(in crate::kubernetes) struct Above {
     pub role: Vec<String>,
     pub facts: Facts,
     pub depth: usize,
+    /// The release whose values contain the object.
+    pub release: Option<Arc<str>>,
 }
 
 impl Above {
     fn new(count: f64, head: Span) -> Self {
         let count = Fact::known(Range::exactly(count), head, FactOrigin::Default);
-        Above { count, role: Vec::new(), facts: Facts::new(), depth: 0 }
+        Above { count, role: Vec::new(), facts: Facts::new(), depth: 0, release: None }
     }
 }
 
@@ -77,6 +87,8 @@ pub(in crate::kubernetes) struct FoundResource {
     pub carrier: Option<FileId>,
     /// The objects that created it.
     pub owners: Vec<Owner>,
+    /// The object that a chart makes for it.
+    pub made: Option<MadeObject>,
 }
 
 /// Converts objects to resources, with access to the other objects of the tree.
@@ -162,6 +174,7 @@ impl WorkloadReader<'_, '_> {
             let root = PathMatch::root(object.root);
             above.count = count::product(&layers.count, object.root, &ManifestPath::default(), &root, above.count);
             for at in layers.places(object.root) {
+                above.release = layers::release_name(object, layers, at);
                 if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
                     self.collect_values(object, &values, &above, out);
                 }
@@ -352,10 +365,11 @@ fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, ou
     for at in path.all(object.root) {
         let frame = pods.template.is_some().then_some(at.node);
         let Some(spec) = frame.map_or(Some(at.node), |frame| frame.get("spec")) else { continue };
-        let pod = Pod::new(spec, frame, Some(pods));
+        let pod = Pod::new(&chart_objects::completed(spec, pods, object.root), frame, Some(pods));
         let mut role = above.role.clone();
         role.extend(pods.role.clone());
         role.extend(called(pods.name.as_ref(), object.root, path, &at));
+        let made = chart_objects::made(pods, above.release.as_deref(), role.last(), object.root);
         let mut facts = sources::facts(&pods.facts, object.root, path, &at, object.head);
         for (key, fact) in &above.facts {
             fill(&mut facts, *key, fact.clone());
@@ -379,7 +393,7 @@ fn pods_of(object: &KubernetesObject<'_>, pods: &'static Pods, above: &Above, ou
         if is_patch {
             count = Fact::unknown("it is a patch: the patched object sets the number", object.head);
         }
-        out.push(PodGroup { role, pod, count, facts, by_shape: None, of_values: false, is_overlay, is_patch });
+        out.push(PodGroup { role, pod, count, facts, by_shape: None, of_values: false, is_overlay, is_patch, made });
     }
 }
 

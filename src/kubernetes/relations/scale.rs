@@ -10,7 +10,8 @@ use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::KubernetesObject;
-use crate::kubernetes::pods::workload::FoundResource;
+use crate::kubernetes::pods::chart_objects::is_made;
+use crate::kubernetes::pods::workload::{FoundResource, MadeObject};
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::Scales;
@@ -77,7 +78,8 @@ impl Scaler {
             (Some(own), Some(other)) => own == other,
             _ => true,
         };
-        found.kind == *self.kind && found.name.as_deref() == Some(&self.name) && same_space
+        let is_own = found.kind == *self.kind && found.name.as_deref() == Some(&self.name);
+        (is_own || is_made(found.made.as_ref(), &self.kind, &self.name)) && same_space
     }
 }
 
@@ -133,10 +135,15 @@ pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [
     let mut by_target: std::collections::HashMap<(&str, &str), Vec<usize>> = std::collections::HashMap::new();
     let names: Vec<(String, Option<Arc<str>>)> =
         found.iter().map(|(_, found)| (found.kind.clone(), found.name.clone())).collect();
+    let made: Vec<(usize, MadeObject)> =
+        found.iter().enumerate().filter_map(|(place, (_, it))| Some((place, it.made.clone()?))).collect();
     for (place, (kind, name)) in names.iter().enumerate() {
         if let Some(name) = name {
             by_target.entry((kind, name)).or_default().push(place);
         }
+    }
+    for (place, (kind, name)) in &made {
+        by_target.entry((kind, name)).or_default().push(*place);
     }
     let mut chosen: Vec<(usize, usize, usize)> = Vec::new();
     for (number, (path, scaler)) in scalers.iter().enumerate() {

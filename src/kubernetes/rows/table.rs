@@ -100,6 +100,9 @@ pub(in crate::kubernetes) struct KindRow {
     /// Values of a chart, or strings that contain them. They set what the chart requests.
     #[serde(default)]
     pub values: Vec<Layers>,
+    /// True if reports point to the request of accelerators and not to the object.
+    #[serde(default)]
+    pub at_request: bool,
     /// The objects that its controller creates, as usage metrics name them: `Deployment/{name}-predictor*`.
     #[serde(default)]
     pub owns: Vec<String>,
@@ -255,6 +258,12 @@ pub(in crate::kubernetes) struct Pods {
     /// Mappings of node labels, in addition to `nodeSelector`.
     #[serde(default)]
     pub selectors: Vec<ManifestPath>,
+    /// A mapping with fields of the pod specification that apply to all pods of the object, such as `tolerations`.
+    pub around: Option<ManifestPath>,
+    /// A list of the terms of a required node affinity.
+    pub terms: Option<ManifestPath>,
+    /// The object that a chart makes for these pods, as other objects name it: `Deployment/{release}-{name}`.
+    pub makes: Option<String>,
     /// A resource key and an amount in separate fields.
     pub amount: Option<KeyedAmount>,
     /// Fields that each name a single device.

@@ -133,6 +133,9 @@ fn carried(
         if let Some(object) = release::object(sources, block, chart, root) {
             return vec![object];
         }
+        if let Some(object) = release::object_with(sources, block, chart, None) {
+            return vec![object];
+        }
         let mut found: Vec<_> = aligned(&texts_at(&chart.values));
         let set: Vec<(String, Span, ManifestTree)> = settings(sources, block, &chart.set);
         if !set.is_empty() {

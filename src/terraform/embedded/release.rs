@@ -13,7 +13,7 @@ const KIND: &str = "HelmRelease";
 /// The indentation of each line of a layer.
 const INDENT: &str = "    ";
 
-/// Returns the object; `None` if the chart is not in the tree, or if a layer cannot be part of an object.
+/// Returns the object of a chart in the tree; `None` if a layer cannot be part of an object.
 pub(super) fn object(
     sources: &SourceFiles,
     block: &EvaluatedBlock,
@@ -21,6 +21,16 @@ pub(super) fn object(
     root: Option<&str>,
 ) -> Option<(String, Vec<Segment>)> {
     let chart = directory(sources, block, names, root?)?;
+    object_with(sources, block, names, Some(&chart))
+}
+
+/// Returns the object that passes the values to a chart, which may be elsewhere.
+pub(super) fn object_with(
+    sources: &SourceFiles,
+    block: &EvaluatedBlock,
+    names: &Chart,
+    chart: Option<&str>,
+) -> Option<(String, Vec<Segment>)> {
     let layers = layers(sources, block, names)?;
     let said = |name: &str| {
         let attribute = block.attributes.get(name).filter(|it| !it.value.is_null())?;
@@ -33,8 +43,13 @@ pub(super) fn object(
             ("value".to_owned(), span, value),
         ])
     };
-    let mut spec = vec![entry("chart", ManifestTree::text(&chart, block.span))];
+    // The lines of the layers follow this entry.
+    let (key, value) = chart.map_or(("elsewhere", "true"), |chart| ("chart", chart));
+    let mut spec = vec![entry(key, ManifestTree::text(value, block.span))];
     let set: Vec<ManifestTree> = settings(sources, block, &names.set).into_iter().map(single).collect();
+    if chart.is_none() && set.is_empty() && layers.is_empty() {
+        return None;
+    }
     if !set.is_empty() {
         spec.push(entry("set", ManifestTree::List(set)));
     }

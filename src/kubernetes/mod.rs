@@ -31,6 +31,7 @@ use crate::languages::yaml::{Node, YamlDocument, YamlStream};
 use objects::index::ObjectIndex;
 use objects::object::KubernetesObject;
 use pods::workload::{FoundResource, WorkloadReader};
+use relations::clock::ClockScaler;
 use relations::holders::Relation;
 use relations::replaced::ReplacedWorkload;
 use relations::scale::Scaler;
@@ -147,6 +148,9 @@ fn relate(sources: &SourceFiles, parsed: &[Parsed], found: &mut Vec<(Arc<str>, F
     let replaced = objects(parsed).filter_map(|(path, object, row)| ReplacedWorkload::new(path, &object, row));
     relations::replaced::apply(&replaced.collect::<Vec<_>>(), found);
     relations::scale::apply(&scalers(parsed), found);
+    let clocks: Vec<ClockScaler> =
+        objects(parsed).flat_map(|(path, object, _)| ClockScaler::find(path, &object)).collect();
+    relations::clock::apply(&clocks, found);
     pods::claims::share(found);
     relations::holders::apply(&relations(parsed), found);
     relations::sharing::apply(&sharings(sources, parsed), found);

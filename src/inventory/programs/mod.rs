@@ -10,6 +10,7 @@ mod declared;
 mod ending;
 mod looking;
 mod read;
+mod scaling;
 mod table;
 mod values;
 mod variables;
@@ -30,6 +31,7 @@ pub use argument::{DeclaringWords, chooses, declaring_words, flag};
 pub use checkpoints::{copies_results, is_remote_or_open};
 pub use declared::{declare, declared, declares};
 pub use ending::{MachineEnd, machine_end};
+pub use scaling::{ScaleCommand, scale_commands};
 pub use looking::{is_notebook_image, only_lists_devices};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.

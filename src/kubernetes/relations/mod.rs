@@ -3,6 +3,7 @@
 
 pub(super) mod branches;
 pub(super) mod chart;
+pub(super) mod clock;
 pub(super) mod grants;
 pub(super) mod holders;
 mod nearby;

@@ -152,9 +152,18 @@ fn look_as_written(text: &[u8]) -> Matter {
 fn match_kind(kind: &[u8], text: &[u8]) -> Matter {
     match TELLING_KINDS.get(kind) {
         Some(Matter::Scales) if kind == SUBSTITUTING && !is_of_flux(text) => Matter::Nothing,
+        Some(Matter::Scales) if kind == SCHEDULING && !scales_at_times(text) => Matter::Nothing,
         Some(matter) => *matter,
         None => Matter::Nothing,
     }
+}
+
+/// The kind of objects that may scale others at fixed times.
+const SCHEDULING: &[u8] = b"CronJob";
+
+/// Returns whether a file has a command that scales workloads.
+fn scales_at_times(text: &[u8]) -> bool {
+    has(text, b"scale") && has(text, b"replicas") && (has(text, b"kubectl") || has(text, b"oc "))
 }
 
 /// Returns whether the text has a Kustomization of Flux, which a cluster applies.
@@ -342,6 +351,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     let mut kinds: HashMap<&[u8], Matter> = HashMap::new();
     for (kinds_of, matter) in [
         (&["ConfigMap", "List"][..], Matter::Configures),
+        (&["CronJob"][..], Matter::Scales),
         (&["ResourceClaim", "ResourceClaimTemplate", "DeviceClass"][..], Matter::Scales),
         (&["LocalQueue", "ClusterQueue", "ResourceFlavor"][..], Matter::Scales),
         (&["PersistentVolumeClaim", "StorageClass", "EC2NodeClass"][..], Matter::Scales),

@@ -13,6 +13,7 @@ pub(crate) mod gotemplate;
 pub(crate) mod hcl;
 pub(crate) mod helm;
 pub(crate) mod kustomize;
+pub(crate) mod pipeline;
 pub(crate) mod pulumi;
 pub(crate) mod shell;
 pub(crate) mod table;

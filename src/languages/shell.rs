@@ -20,7 +20,7 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub(crate) use certain::certain_commands;
+pub(crate) use certain::{certain_commands, certain_script};
 pub(crate) use steps::{RunsWhen, Step, steps};
 
 /// Represents an unknown part in a known text; front ends may use it too.
@@ -52,7 +52,9 @@ pub(crate) fn commands<'v>(
     room: &mut usize,
 ) -> Vec<Vec<ShellWord>> {
     let unsure = BTreeSet::new();
-    expanded(script, Expansion { outer, local: BTreeMap::new(), unsure: &unsure, has_defaults: true, words: 0, room })
+    let local = BTreeMap::new();
+    let (has_defaults, keeps_assignments) = (true, false);
+    expanded(script, Expansion { outer, local, unsure: &unsure, has_defaults, keeps_assignments, words: 0, room })
 }
 
 fn expanded(script: &str, mut expansion: Expansion<'_, '_>) -> Vec<Vec<ShellWord>> {
@@ -420,6 +422,8 @@ struct Expansion<'a, 'v> {
     unsure: &'a BTreeSet<String>,
     /// Whether `${NAME:-default}` has its default if the variable has no value.
     has_defaults: bool,
+    /// Whether a command that only sets variables is a command too.
+    keeps_assignments: bool,
     words: usize,
     /// Remaining bytes for variables.
     room: &'a mut usize,
@@ -428,18 +432,16 @@ struct Expansion<'a, 'v> {
 impl Expansion<'_, '_> {
     /// Expands the variables of a command; `None` if it only sets variables.
     fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<ShellWord>> {
-        let mut words: Vec<ShellWord> = raw.into_iter().flat_map(|word| self.word(word)).collect();
+        let words: Vec<ShellWord> = raw.into_iter().flat_map(|word| self.word(word)).collect();
         let exported =
             words.first().is_some_and(|word| matches!(&*word.text, "export" | "local" | "declare" | "readonly"));
         let assignments = words.iter().skip(usize::from(exported)).take_while(|word| assignment(&word.text).is_some());
         let count = assignments.count();
         if count > 0 && (exported || count == words.len()) {
-            for word in words.drain(usize::from(exported)..) {
-                if let Some((name, value)) = assignment(&word.text) {
-                    self.local.insert(name.to_owned(), value.to_owned());
-                }
+            for (name, value) in words.iter().filter_map(|word| assignment(&word.text)) {
+                self.local.insert(name.to_owned(), value.to_owned());
             }
-            return None;
+            return self.keeps_assignments.then_some(words);
         }
         self.words += words.len();
         (!words.is_empty()).then_some(words)

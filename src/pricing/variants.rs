@@ -5,7 +5,7 @@ use super::searches::Searches;
 use super::unit::{PricedUnit, unit};
 use super::{PricingSettings, StepSource, SumStep};
 use crate::catalog::{Catalog, CatalogMachine, Recognized};
-use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, Resource, UnknownFact};
 
 /// The inputs for the price of one resource.
 pub(super) struct Pricing<'s, 'a> {
@@ -20,8 +20,8 @@ pub(super) struct Pricing<'s, 'a> {
 pub(super) struct PricingRegion {
     pub(super) region: String,
     pub(super) step: Option<SumStep>,
-    /// Whether neither the files nor the settings name the region.
-    is_assumed: bool,
+    /// Why the region is assumed, if neither the files nor the settings name it.
+    assumed: Option<String>,
 }
 
 /// The part of a machine that a pod uses.
@@ -56,6 +56,7 @@ impl<'a> Pricing<'_, 'a> {
                 unit.never_spot();
             }
             self.add_region_step(&mut unit, &machine, &place);
+            self.mark_assumed(&mut unit);
             let mut whole = Share { part: 1.0, ..Share::default() };
             if let Some(share) = share(&machine) {
                 unit = unit.times(share.part, &share.why);
@@ -109,13 +110,25 @@ impl<'a> Pricing<'_, 'a> {
                     FactOrigin::Assumed(from) => said(format!("no region is set: {region} is {from}")),
                     _ => None,
                 };
-                PricingRegion { region, is_assumed: step.is_some() && configured.is_none(), step }
+                let is_assumed = step.is_some() && configured.is_none();
+                PricingRegion {
+                    assumed: is_assumed.then(|| format!("no region is set: price of {region}")),
+                    region,
+                    step,
+                }
+            }
+            Fact::Unknown(UnknownFact { why, candidates, .. }) if candidates.len() == 1 && configured.is_none() => {
+                let region = candidates.first().and_then(FactValue::as_text).unwrap_or_default();
+                let region = self.catalog.region(provider, region).unwrap_or(region).to_owned();
+                let step = said(format!("the region is not known ({why}): {region} is assumed"));
+                PricingRegion { assumed: Some(format!("{why}: price of {region}")), region, step }
             }
             other => {
                 let region = configured.unwrap_or_else(|| self.catalog.base_region(provider)).to_owned();
                 let why = other.why().unwrap_or("it is not set");
                 let step = said(format!("the region is not known ({why}): {region} is assumed"));
-                PricingRegion { region, step, is_assumed: configured.is_none() }
+                let assumed = configured.is_none().then(|| format!("no region is set: price of {region}"));
+                PricingRegion { region, step, assumed }
             }
         }
     }
@@ -123,8 +136,26 @@ impl<'a> Pricing<'_, 'a> {
     /// Adds the region to the steps. If the region is assumed and the price depends on it, the price is an estimate.
     pub(super) fn add_region_step(&self, unit: &mut PricedUnit, machine: &CatalogMachine<'_>, place: &PricingRegion) {
         place.step.clone().into_iter().for_each(|step| unit.add_step(step));
-        if place.is_assumed && !unit.is_own && self.depends_on_region(machine, &place.region) {
-            unit.estimate(format!("no region is set: price of {}", place.region));
+        if let Some(assumed) = &place.assumed
+            && !unit.is_own
+            && self.depends_on_region(machine, &place.region)
+        {
+            unit.estimate(assumed.clone());
+        }
+    }
+
+    /// Marks the price as an estimate if the machine or the number is the only known candidate of an unknown value.
+    fn mark_assumed(&self, unit: &mut PricedUnit) {
+        if let Fact::Unknown(UnknownFact { why, candidates, .. }) = self.resource.fact(Key::Machine)
+            && let [FactValue::Text(only)] = candidates.as_slice()
+            && !only.contains(['*', '?'])
+        {
+            unit.estimate(why.to_string());
+        }
+        if let Fact::Unknown(UnknownFact { why, candidates, .. }) = &self.resource.count
+            && candidates.len() == 1
+        {
+            unit.estimate(why.to_string());
         }
     }
 

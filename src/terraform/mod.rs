@@ -35,7 +35,7 @@ use code::module::{ModuleCode, ModuleTool};
 use contents::{ContentsReader, RootContents};
 use load::root::EvaluatedRoot;
 use load::variants;
-use load::{links, parallel, plans, roots, rounds};
+use load::{links, parallel, passed, plans, roots, rounds};
 use plan::TerraformPlan;
 
 pub use crate::languages::hcl::value::{
@@ -134,7 +134,8 @@ fn read_with(
     let links = links::of(sources, &modules);
     let is_library = |it: &ModuleCode| !options.named_roots.contains(&it.directory) && it.is_library(sources, &links);
     let (libraries, modules): (Vec<_>, Vec<_>) = modules.into_iter().partition(|it| is_library(it));
-    let variable_files = variants::files(sources, library, &modules, paths, options);
+    let mut variable_files = variants::files(sources, library, &modules, paths, options);
+    variable_files.calls = passed::find(sources, &modules, paths, options);
     let candidates = roots::Candidates::new(sources, &modules, &variable_files, &options.named_roots);
     let rounds = rounds::Rounds::new(sources, library, &variable_files, options, reader, shared);
     let (planned, left_out) = rounds.evaluate(&candidates);

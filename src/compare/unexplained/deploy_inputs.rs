@@ -19,6 +19,7 @@ use super::own_variables;
 use super::parameters::TemplateParameters;
 use super::words::{is_identity, is_naming, speaks};
 use crate::front_ends::files;
+use crate::inventory::RunKind;
 use crate::source::{file_name, parent, static_regex};
 
 /// Names of places. Only the provider uses such a value, unless another file uses the name.
@@ -44,6 +45,8 @@ pub(super) struct ExternalNames {
     placeholders: BTreeSet<String>,
     workspaces: bool,
     parameters: TemplateParameters,
+    /// The scripts and pipelines whose literal values gpulint evaluates as values of roots.
+    evaluated: BTreeSet<String>,
     /// The names of directories that contain files with accelerators.
     directories: BTreeSet<String>,
 }
@@ -68,6 +71,7 @@ impl ExternalNames {
         let folders = changed.speaking.iter().flat_map(|path| parent(path).split('/'));
         let mut taken = ExternalNames {
             parameters: TemplateParameters::of(changed),
+            evaluated: evaluated_callers(changed),
             directories: folders.filter(|it| !it.is_empty()).map(str::to_owned).collect(),
             ..ExternalNames::default()
         };
@@ -117,7 +121,8 @@ impl ExternalNames {
         if text.trim_start().starts_with(['#', ';']) || text.trim_start().starts_with("//") {
             return None;
         }
-        if let Some(name) = self.variable(text).or_else(|| self.paired(line, file)) {
+        let is_evaluated = |name: &String| self.evaluated.contains(file.path) && is_literal(text, name);
+        if let Some(name) = self.variable(text).or_else(|| self.paired(line, file)).filter(|name| !is_evaluated(name)) {
             return Some(format!("the variable `{name}`"));
         }
         if let Some(found) = FILES.captures(text) {
@@ -218,6 +223,21 @@ impl ExternalNames {
         let words = words.map(|word| word.trim_start_matches("./").trim_matches('/'));
         words.filter(|word| word.len() > 1).any(|word| self.directories.contains(file_name(word)))
     }
+}
+
+/// Returns the scripts and pipelines that deployments of Terraform roots and Terragrunt units read.
+fn evaluated_callers(changed: &ChangedFiles) -> BTreeSet<String> {
+    let runs = changed.states.after.inventory.runs.iter();
+    let runs = runs.filter(|run| matches!(run.kind, RunKind::Root | RunKind::Unit));
+    let inputs = runs.flat_map(|run| run.inputs.iter()).map(|path| path.to_string());
+    inputs.filter(|path| files::may_call_deploy_tools(path)).collect()
+}
+
+/// Returns true if a line sets a variable to a value that contains no other variable.
+fn is_literal(line: &str, name: &str) -> bool {
+    let value = line.find(name).and_then(|at| line.get(at + name.len()..)).unwrap_or_default();
+    let value = value.trim_start_matches([':', '=', '"', '\'', ' ']);
+    !value.split_ascii_whitespace().next().unwrap_or_default().contains(['$', '`', '{', '%'])
 }
 
 /// Returns true if a loop runs the same commands again until they succeed: no deploy command uses its variable, and

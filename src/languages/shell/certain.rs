@@ -5,12 +5,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::steps::{RunsWhen, steps};
 use super::{Expansion, ShellWord, assignment, expanded};
 
+/// The commands of a script, with those that set variables.
+pub(crate) struct CertainScript {
+    pub(crate) commands: Vec<Vec<ShellWord>>,
+    /// The variables that the script sets to values which depend on the run.
+    pub(crate) unsure: BTreeSet<String>,
+}
+
 /// Returns the commands of a script. A word contains only values that every run of the script has: a variable that a
 /// branch, a loop or a second assignment sets is a hole, and a default is never used.
 pub(crate) fn certain_commands(script: &str, room: &mut usize) -> Vec<Vec<ShellWord>> {
     let unsure = &unsure_names(script);
     let (outer, local) = (&|_: &str| None, BTreeMap::new());
-    expanded(script, Expansion { outer, local, unsure, has_defaults: false, words: 0, room })
+    let (has_defaults, keeps_assignments) = (false, false);
+    expanded(script, Expansion { outer, local, unsure, has_defaults, keeps_assignments, words: 0, room })
+}
+
+/// Returns the same commands with the variables around the script, and the commands that set variables.
+pub(crate) fn certain_script<'v>(
+    script: &str,
+    outer: &dyn Fn(&str) -> Option<&'v str>,
+    room: &mut usize,
+) -> CertainScript {
+    let unsure = unsure_names(script);
+    let outer = |name: &str| if unsure.contains(name) { None } else { outer(name) };
+    let (local, has_defaults, keeps_assignments) = (BTreeMap::new(), false, true);
+    let expansion =
+        Expansion { outer: &outer, local, unsure: &unsure, has_defaults, keeps_assignments, words: 0, room };
+    CertainScript { commands: expanded(script, expansion), unsure }
 }
 
 /// Returns the variables whose values depend on the run.

@@ -1,12 +1,12 @@
 //! Finds deployments whose values commands, pipelines and settings files pass: `aws cloudformation deploy`, `sam`, `az
 //! deployment`, their actions, and `samconfig.toml`. A value that only the run of a script knows is unknown.
 
-mod commands;
 mod deployment;
 mod join;
 mod options;
 mod samconfig;
 
+use crate::languages::pipeline;
 use crate::languages::table::{is_script_alone, may_call_deploy_tools};
 use crate::source::{file_name, those};
 
@@ -24,18 +24,32 @@ pub(super) fn find(
     let is_settings = |path: &str| target == DeployTarget::CloudFormation && file_name(path) == samconfig::NAME;
     let may_deploy = |path: &str| is_settings(path) || is_script_alone(path) || may_call_deploy_tools(path);
     let files: Vec<&String> = input.paths.iter().filter(|path| may_deploy(path) && !is_template(path)).collect();
-    let has_mark = |text: &[u8]| commands::marks(target).iter().any(|mark| memchr::memmem::find(text, mark).is_some());
+    let has_mark = |text: &[u8]| marks(target).iter().any(|mark| memchr::memmem::find(text, mark).is_some());
     let is_one = |path: &&String| is_settings(path) || input.sources.glance(path, has_mark).unwrap_or(false);
     let mut all = Vec::new();
     for path in those(files, is_one) {
         match is_settings(path) {
             true => all.extend(samconfig::deployments(input.sources, path)),
             false => all.extend(
-                commands::calls(input.sources, path, target)
+                pipeline::calls(input.sources, path, marks(target))
                     .iter()
                     .filter_map(|it| options::deployment(path, it, target)),
             ),
         }
     }
     all
+}
+
+/// Every file with a call that deploys a template contains one of these strings.
+fn marks(target: DeployTarget) -> &'static [&'static [u8]] {
+    match target {
+        DeployTarget::CloudFormation => &[b"cloudformation", b"sam deploy"],
+        DeployTarget::Azure => &[
+            b"az deployment",
+            b"az stack",
+            b"deployment create",
+            b"arm-deploy",
+            b"AzureResourceManagerTemplateDeployment",
+        ],
+    }
 }

@@ -1,10 +1,10 @@
 //! Reads the options of deploy commands and the inputs of deploy steps.
 
 use crate::languages::hcl::value::{HclNumber, HclValue};
+use crate::languages::pipeline::{CalledTool, PipelineCall, PlacedWord, words};
 use crate::languages::shell::HOLE;
 use crate::languages::yaml::Node;
 
-use super::commands::{DeployCall, PlacedWord, words};
 use super::deployment::{DeployTarget, PassedDeployment};
 
 /// Words that may precede a command.
@@ -12,16 +12,16 @@ const BEFORE: [&str; 14] =
     ["sudo", "time", "exec", "env", "then", "do", "else", "if", "!", "uv", "run", "poetry", "pipenv", "command"];
 
 /// Returns the deployment that a call describes; `None` if the call passes no values to a template of this cloud.
-pub(super) fn deployment(path: &str, call: &DeployCall, target: DeployTarget) -> Option<PassedDeployment> {
+pub(super) fn deployment(path: &str, call: &PipelineCall, target: DeployTarget) -> Option<PassedDeployment> {
     let mut it = PassedDeployment::of(path, call.at()?);
-    match call {
-        DeployCall::Command(all) => {
+    match &call.tool {
+        CalledTool::Command(all) => {
             let options = options(all, target)?;
             // The name of the stack is part of messages about values, so it comes first.
             let (values, others): (Vec<_>, Vec<_>) = options.iter().partition(|(name, _)| sets_values(name));
             others.into_iter().chain(values).for_each(|(name, values)| option(&mut it, name, values, target));
         }
-        DeployCall::Step(action, inputs) => {
+        CalledTool::Step(action, inputs) => {
             let reads = step(action, target)?;
             let (values, others): (Vec<_>, Vec<_>) = inputs.iter().partition(|(name, _)| sets_values(name));
             others.into_iter().chain(values).for_each(|(name, value)| reads(&mut it, name, value));

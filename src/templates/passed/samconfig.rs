@@ -6,9 +6,9 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::languages::hcl::value::HclValue;
+use crate::languages::pipeline::{PlacedWord, words};
 use crate::source::{FileId, SourceFiles, Span};
 
-use super::commands::{PlacedWord, words};
 use super::deployment::PassedDeployment;
 use super::options::cloudformation_value;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::{BlockNode, HclKind, parse_expression_at};
 use crate::languages::hcl::types::HclType;
-use crate::languages::hcl::value::{HclData, HclValue};
+use crate::languages::hcl::value::{Cause, HclData, HclValue};
 use crate::source::Span;
 
 use super::operators::one_of;
@@ -136,12 +136,20 @@ pub(in crate::terraform) enum VariableAssignment {
     /// A string from another program. If the variable is a string or has no type, this is the value itself. Otherwise,
     /// it is parsed as an expression.
     Given(HclValue),
+    /// A reason why the variable may have another value than its default.
+    Perhaps(Arc<Cause>),
 }
 
 impl VariableAssignment {
     fn value(&self, evaluator: &RootEvaluator<'_>, of: &HclType, declared: &BlockNode) -> HclValue {
         match self {
             VariableAssignment::Given(value) => given(evaluator, value, of, declared),
+            VariableAssignment::Perhaps(cause) => {
+                let default = declared.body.attribute("default");
+                let default = default.map(|it| of.convert(&evaluator.evaluate(&it.expression, Scope::CONSTANT)));
+                let cause = Cause { candidates: default.into_iter().collect(), ..(**cause).clone() };
+                HclValue::because(&Arc::new(cause), declared.header)
+            }
             VariableAssignment::Written(attribute) => evaluator.evaluate(&attribute.expression, Scope::CONSTANT),
             VariableAssignment::Text(span) => {
                 let text = evaluator.sources.text(span.file);

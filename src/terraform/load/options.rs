@@ -28,3 +28,10 @@ pub struct TerraformOptions {
     /// Which of the two states in a plan is read.
     pub plan_side: PlanSide,
 }
+
+impl TerraformOptions {
+    /// Returns whether the command line selects the values.
+    pub(super) fn choose_values(&self) -> bool {
+        !self.variable_files.is_empty() || !self.environments.is_empty() || self.workspace.is_some()
+    }
+}

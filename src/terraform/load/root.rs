@@ -5,14 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::HclKind;
-use crate::languages::hcl::value::HclValue;
-use crate::source::{SourceFiles, Span};
+use crate::languages::hcl::value::{Cause, HclValue};
+use crate::source::{Segment, SourceFiles, Span};
 
 use super::options::TerraformOptions;
+use super::passed::values::PassedValue;
 use super::roots::{RootEvidence, automatic_files};
-use super::variants::RootVariant;
+use super::variant::RootVariant;
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
@@ -70,15 +71,30 @@ pub(in crate::terraform) fn evaluate(
     let mut files = automatic_files(sources, directory);
     files.extend(options.variable_files.iter().cloned());
     files.extend(variant.files.iter().cloned());
-    let given = files.into_iter().map(VariableInput::File).collect();
-    let shadows = Shadows::default();
-    evaluate_with(
-        sources,
-        library,
-        RootConfiguration { code, given, variant, environment: options, shadows, any: None },
-        options,
-        memory,
-    )
+    let of_environment = variant.passed.iter().filter(|it| it.is_environment).cloned().map(VariableInput::Passed);
+    let arguments = variant.passed.iter().filter(|it| !it.is_environment).cloned().map(VariableInput::Passed);
+    let undeclared = undeclared(&code, variant);
+    let given = of_environment.chain(files.into_iter().map(VariableInput::File)).chain(arguments).collect();
+    let any = variant.missing.as_ref().map(|(why, at)| VariableAssignment::Perhaps(Arc::new(Cause::new(why, *at))));
+    let configuration =
+        RootConfiguration { code, given, variant, environment: options, shadows: Shadows::default(), any };
+    let mut root = evaluate_with(sources, library, configuration, options, memory);
+    root.diagnostics.extend(undeclared);
+    root.files.extend(variant.callers.iter().map(|path| Arc::from(path.as_str())));
+    root
+}
+
+/// Returns a message about each argument of a command that the root does not declare.
+fn undeclared(code: &ModuleCode, variant: &RootVariant) -> Vec<Diagnostic> {
+    let is_extra = |it: &&PassedValue| !it.is_environment && !code.incomplete && code.variables.get(&it.name).is_none();
+    let message = |it: &PassedValue| {
+        let root = if code.directory.is_empty() { "the root module" } else { &code.directory };
+        let message = format!("the command sets the variable `{}`, which {root} does not declare", it.name);
+        Diagnostic::warning(message, it.at)
+            .skipping(SkipKind::UndeclaredParameter, "variable that no root declares")
+            .with_help("correct the name or remove the argument: Terraform refuses the command")
+    };
+    variant.passed.iter().filter(is_extra).map(message).collect()
 }
 
 /// The code of a root with the values of its variables.
@@ -90,8 +106,8 @@ pub(in crate::terraform) struct RootConfiguration<'o> {
     /// The options with the variables of the environment, which override only inputs.
     pub(in crate::terraform) environment: &'o TerraformOptions,
     pub(in crate::terraform) shadows: Shadows,
-    /// An unknown value that may assign any variable without a value.
-    pub(in crate::terraform) any: Option<HclValue>,
+    /// An assignment to any variable without a value.
+    pub(in crate::terraform) any: Option<VariableAssignment>,
 }
 
 /// A source of variable values.
@@ -104,6 +120,8 @@ pub(in crate::terraform) enum VariableInput {
     File(String),
     /// An argument `-var name=value`.
     Argument(String, HclValue),
+    /// A value that a command of the tree passes.
+    Passed(PassedValue),
 }
 
 impl VariableInput {
@@ -143,7 +161,7 @@ pub(in crate::terraform) fn evaluate_with(
         root: directory,
         workspace: variant.workspace.clone(),
         assignments: assignments.by_name,
-        assigned_to_any: any.map(VariableAssignment::Given),
+        assigned_to_any: any,
         budget: Rc::new(EvaluationBudget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
@@ -191,8 +209,10 @@ impl Assignments<'_, '_> {
         command_line: impl Iterator<Item = &'v (String, String)>,
     ) {
         for it in given {
-            if let VariableInput::Input(name, value) = it {
-                self.value(name, value);
+            match it {
+                VariableInput::Input(name, value) => self.value(name, value),
+                VariableInput::Passed(value) if value.is_environment => self.passed(value),
+                _ => {}
             }
         }
         for (name, value) in environment {
@@ -203,6 +223,8 @@ impl Assignments<'_, '_> {
                 VariableInput::Input(..) => {}
                 VariableInput::Null(name, value) | VariableInput::Argument(name, value) => self.value(name, value),
                 VariableInput::File(path) => self.file(path),
+                VariableInput::Passed(value) if !value.is_environment => self.passed(value),
+                VariableInput::Passed(_) => {}
             }
         }
         for (name, value) in command_line {
@@ -214,6 +236,19 @@ impl Assignments<'_, '_> {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());
         self.by_name.entry(name.to_owned()).or_default().push(VariableAssignment::Text(span));
+    }
+
+    /// Adds a value of a command. Its place is that of the command, and no fix writes there.
+    fn passed(&mut self, PassedValue { name, text, at, .. }: &PassedValue) {
+        let assignment = match text {
+            Ok(text) => {
+                let segments = vec![Segment { start: 0, origin: *at, linear: false }];
+                let file = self.sources.derive(&self.sources.path_of(*at), text.clone(), segments);
+                VariableAssignment::Text(Span::new(file, 0, text.len()))
+            }
+            Err(why) => VariableAssignment::Given(HclValue::unknown(why.as_str(), *at)),
+        };
+        self.by_name.entry(name.clone()).or_default().push(assignment);
     }
 
     fn value(&mut self, name: &str, value: &HclValue) {

@@ -9,6 +9,8 @@ use crate::source::{SourceFiles, join, normalize, parent, those};
 use crate::terraform::code::module::{ModuleCode, has_backend, has_configuration, is_configuration, sets_up_provider};
 use crate::terraform::code::modules::is_local;
 
+use super::passed::PassedCalls;
+
 /// Returns the sorted directories of Terraform files that `paths` name or that contain `paths`.
 pub(in crate::terraform) fn directories(sources: &SourceFiles, paths: &[String]) -> BTreeSet<String> {
     let directory = |path: &String| {
@@ -101,6 +103,8 @@ pub(in crate::terraform) struct Assigned {
     pub(in crate::terraform) of: BTreeMap<String, Vec<String>>,
     /// Variable files that fit no configuration.
     pub(in crate::terraform) unused: Vec<String>,
+    /// The commands that pass values, by the directory of the configuration.
+    pub(in crate::terraform) calls: PassedCalls,
 }
 
 /// The directories of a tree. Some are roots by evidence, others because no root creates an instance of them.

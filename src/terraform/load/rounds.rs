@@ -13,7 +13,8 @@ use super::reader::{RootReader, RootToRead};
 use super::root::{self, EvaluatedRoot};
 use super::roots::{Assigned, Candidates, RootEvidence};
 use super::shared::SharedRoots;
-use super::variants::{self, RootVariant};
+use super::variant::RootVariant;
+use super::variants;
 use crate::terraform::border::CountedAs;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleTool;
@@ -86,9 +87,10 @@ impl<'a, R: RootReader> Rounds<'a, R> {
     /// Evaluates each of these roots in each variant.
     fn round(&self, roots: &[(String, RootEvidence)], spent: &mut u64) -> Vec<EvaluatedRoot<R::Contents>> {
         let of = |(directory, why): &(String, RootEvidence)| {
-            let files = self.assigned.of.get(directory);
+            let (variables, calls) = (self.assigned.of.get(directory), self.assigned.calls.of(directory));
+            let files = variants::RootFiles { variables, calls };
             let module = self.library.module(directory);
-            let mut variants = variants::of_root(&module, files, self.sources, self.library, self.options);
+            let mut variants = variants::of_root(&module, &files, self.sources, self.library, self.options);
             if module.is_of_alternatives && !module.is_picked && *why != RootEvidence::Named {
                 variants.iter_mut().for_each(|variant| variant.counted = CountedAs::Example);
             }

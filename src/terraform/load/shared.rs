@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::root::EvaluatedRoot;
 use super::roots::RootOverview;
-use super::variants::RootVariant;
+use super::variant::RootVariant;
 use crate::source::{AskedOfTree, Differing};
 use crate::terraform::block::EvaluatedBlock;
 use crate::terraform::code::shared::SharedModules;

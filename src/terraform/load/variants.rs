@@ -11,24 +11,13 @@ use crate::source::{SourceFiles, matches, parent};
 use crate::terraform::border::{CountedAs, GivenRun};
 
 use super::options::TerraformOptions;
+use super::passed;
+use super::passed::values::PassedCall;
 use super::roots::{Assigned, automatic_files, called, is_variable_file};
+use super::variant::RootVariant;
 use super::workspaces;
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::{ModuleCode, is_configuration};
-
-/// One deployment of a root.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::terraform) struct RootVariant {
-    /// The name that distinguishes it from other deployments of the root.
-    pub(in crate::terraform) label: Option<String>,
-    pub(in crate::terraform) given_name: Option<Arc<str>>,
-    /// The variable files that Terraform does not load automatically, the highest precedence last.
-    pub(in crate::terraform) files: Vec<String>,
-    pub(in crate::terraform) variables: Vec<(String, String)>,
-    pub(in crate::terraform) workspace: Option<String>,
-    pub(in crate::terraform) modules_directory: Option<String>,
-    pub(in crate::terraform) counted: CountedAs,
-}
 
 /// The limit on deployments of one root. Real roots have fewer.
 const MOST: usize = 1_000;
@@ -50,7 +39,7 @@ pub(in crate::terraform) fn files(
     let taken: BTreeSet<&String> = options.given_runs.iter().flat_map(|run| &run.variable_files).collect();
     let candidates = paths.iter().filter(|path| is_variable_file(path) && !taken.contains(path));
     let candidates: Vec<&String> = candidates.filter(|path| !is_automatic(path, sources)).collect();
-    if candidates.is_empty() || is_chosen(options) {
+    if candidates.is_empty() || options.choose_values() {
         return found;
     }
     let called = called(codes);
@@ -66,11 +55,6 @@ pub(in crate::terraform) fn files(
         }
     }
     found
-}
-
-/// Returns whether the command line selects the values.
-fn is_chosen(options: &TerraformOptions) -> bool {
-    !options.variable_files.is_empty() || !options.environments.is_empty() || options.workspace.is_some()
 }
 
 /// Returns whether Terraform loads the file automatically.
@@ -136,10 +120,18 @@ fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap
     best.into_iter().map(|(_, directory)| directory).collect()
 }
 
+/// The files that make the deployments of a root.
+pub(in crate::terraform) struct RootFiles<'f> {
+    /// The variable files that Terraform does not load automatically.
+    pub(in crate::terraform) variables: Option<&'f Vec<String>>,
+    /// The commands that deploy the root with values of their own.
+    pub(in crate::terraform) calls: Vec<&'f PassedCall>,
+}
+
 /// Returns the deployments of one root.
 pub(in crate::terraform) fn of_root(
     code: &ModuleCode,
-    files: Option<&Vec<String>>,
+    files: &RootFiles<'_>,
     sources: &SourceFiles,
     library: &ModuleLibrary<'_>,
     options: &TerraformOptions,
@@ -152,10 +144,14 @@ pub(in crate::terraform) fn of_root(
     if !options.environments.is_empty() {
         return options.environments.iter().map(|file| of_files(&code.directory, vec![file.clone()])).collect();
     }
-    if is_chosen(options) {
+    if options.choose_values() {
         return vec![RootVariant { workspace: options.workspace.clone(), ..RootVariant::default() }];
     }
-    let mut variants = files.map_or_else(Vec::new, |files| grouped(&code.directory, files, library));
+    let mut variants = files.variables.map_or_else(Vec::new, |files| grouped(&code.directory, files, library));
+    variants = passed::join(&code.directory, variants, &files.calls, sources);
+    if let [RootVariant { label: None, .. }] = variants.as_slice() {
+        return variants;
+    }
     with_workspaces(&mut variants, workspaces::named(code));
     if variants.is_empty() {
         return vec![RootVariant::default()];
@@ -195,7 +191,7 @@ fn given_variant(run: &GivenRun) -> RootVariant {
         variables: run.variables.clone(),
         workspace: run.workspace.clone(),
         modules_directory: run.modules_directory.clone(),
-        counted: CountedAs::Deployed,
+        ..RootVariant::default()
     }
 }
 

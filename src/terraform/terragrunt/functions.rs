@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, HclValue, ObjectMembers};
 use crate::source::{Span, join, parent};
@@ -170,16 +171,22 @@ fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
     }
 }
 
-/// Returns the value of an environment variable. The user's environment is unknown, but the default of a variable is
-/// known.
-fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
-    match call.arguments.get(1) {
-        Some(default) => default.clone(),
-        None => {
-            let name = call.argument(0).unwrap_or_default();
-            call.elsewhere(&format!("the environment variable {name}"))
-        }
+/// Returns the value of an environment variable that commands of the tree set. Otherwise, the value is unknown, and its
+/// default is assumed.
+fn get_env(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {
+    let name = call.argument(0).unwrap_or_default();
+    let reader = frame.context.reader;
+    if let Some((value, files)) = reader.commands().value(reader.sources, &name, &frame.context.directory) {
+        frame.context.files.borrow_mut().extend(files.into_iter().map(Arc::from));
+        return value;
     }
+    let Some(default) = call.arguments.get(1) else {
+        return call.elsewhere(&format!("the environment variable {name}"));
+    };
+    let shown = default.as_text().map(|it| format!(" `{it}`")).unwrap_or_default();
+    let why = format!("the value depends on the environment variable {name}, whose default{shown} is assumed");
+    let cause = Cause { candidates: vec![default.clone()], ..Cause::new(why, call.span) };
+    HclValue::because(&Arc::new(cause), call.span)
 }
 
 fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> HclValue {

@@ -4,6 +4,7 @@
 //! settings, the module that Terraform would run, and the values of its variables. If Terragrunt knows a value only at
 //! run time, the value is unknown, with its cause.
 
+mod environment;
 mod frame;
 mod functions;
 mod inputs;
@@ -24,12 +25,12 @@ use crate::terraform::border::SkippedFile;
 
 use super::code::library::ModuleLibrary;
 use super::code::module::has_configuration;
-use super::evaluate::{EvaluationBudget, Shadows};
+use super::evaluate::{EvaluationBudget, Shadows, VariableAssignment};
 use super::load::options::TerraformOptions;
 use super::load::parallel;
 use super::load::root::{LoadedRoot, RootConfiguration, evaluate_with};
 use super::load::rounds::allowed;
-use super::load::variants::RootVariant;
+use super::load::variant::RootVariant;
 
 use frame::{Context, Frame};
 use reader::{STACK, TerragruntReader, UNIT};
@@ -106,7 +107,7 @@ pub(super) fn read(
     if files.is_empty() {
         return TerragruntUnits::default();
     }
-    let reader = TerragruntReader::new(sources, library, options);
+    let reader = TerragruntReader::new(sources, library, options, paths);
     let mut made = parallel::map(1, |_| stacks(&reader, &files)).pop().unwrap_or_default();
     let planned: BTreeSet<String> = made.units.iter().map(|it| it.directory.clone()).collect();
     let mut units = std::mem::take(&mut made.units);
@@ -288,6 +289,7 @@ fn run(
     let inputs = member(settings, "inputs");
     let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));
     let any = rest.map(|cause: Arc<Cause>| HclValue::because(&cause, frame.parsed.anywhere()));
+    let any = any.map(VariableAssignment::Given);
     let variant = RootVariant { workspace: reader.options.workspace.clone(), ..RootVariant::default() };
     let configuration = RootConfiguration { code, given, variant: &variant, environment: reader.options, shadows, any };
     let root = evaluate_with(reader.sources, reader.library, configuration, reader.options, memory);

@@ -1,7 +1,7 @@
 //! Finds Terragrunt files by name, and parses each once for all units.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::hcl::syntax::json::parse_json_as;
 use crate::languages::hcl::syntax::{Body, SyntaxError, parse_body};
@@ -11,6 +11,8 @@ use crate::terraform::code::module::ModuleTool;
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
 use crate::terraform::load::options::TerraformOptions;
+
+use super::environment::TerragruntCommands;
 
 /// The usual file name of a unit.
 pub(super) const UNIT: &str = "terragrunt.hcl";
@@ -30,6 +32,8 @@ pub(super) struct TerragruntReader<'s> {
     /// Modules with additional files from units.
     modules: Mutex<HashMap<Composed, Arc<ModuleCode>>>,
     made: Mutex<HashMap<(Span, String), FileId>>,
+    paths: &'s [String],
+    commands: OnceLock<TerragruntCommands>,
 }
 
 /// A file of Terragrunt.
@@ -48,9 +52,19 @@ impl TerragruntFile {
 }
 
 impl<'s> TerragruntReader<'s> {
-    pub(super) fn new(sources: &'s SourceFiles, library: &'s ModuleLibrary<'s>, options: &'s TerraformOptions) -> Self {
-        let (listings, parsed, modules, made) = Default::default();
-        TerragruntReader { sources, library, options, listings, parsed, modules, made }
+    pub(super) fn new(
+        sources: &'s SourceFiles,
+        library: &'s ModuleLibrary<'s>,
+        options: &'s TerraformOptions,
+        paths: &'s [String],
+    ) -> Self {
+        let (listings, parsed, modules, made, commands) = Default::default();
+        TerragruntReader { sources, library, options, listings, parsed, modules, made, paths, commands }
+    }
+
+    /// Returns the commands that run Terragrunt. They are read only if a file asks for an environment variable.
+    pub(super) fn commands(&self) -> &TerragruntCommands {
+        self.commands.get_or_init(|| TerragruntCommands::find(self.sources, self.paths))
     }
 
     fn names(&self, directory: &str) -> Arc<BTreeSet<String>> {

@@ -41,6 +41,9 @@ struct HelmWord {
     at: Span,
 }
 
+/// The value of an option, with the name of the option.
+type NamedWord<'w> = (&'w str, HelmWord);
+
 /// The limit on commands of a file; further ones are not read.
 const MOST_COMMANDS: usize = 200;
 /// The limit on single values of a command.
@@ -205,7 +208,7 @@ fn command(words: &[HelmWord]) -> Option<HelmCommand> {
 }
 
 /// Returns the words without an option, and the options with their values; `None` if a value is missing.
-fn arguments(words: &[HelmWord]) -> Option<(Vec<&str>, Vec<(&str, HelmWord)>)> {
+fn arguments(words: &[HelmWord]) -> Option<(Vec<&str>, Vec<NamedWord<'_>>)> {
     let (mut plain, mut options) = (Vec::new(), Vec::new());
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -257,7 +260,9 @@ impl HelmCommand {
         let value = match option {
             _ if text.contains(HOLE) => None,
             "set-literal" => Some(Node::scalar(word.at, text, false)),
-            "set-json" => yaml::read(word.at.file, text).documents.into_iter().next().map(|it| moved(&it.root, word.at)),
+            "set-json" => {
+                yaml::read(word.at.file, text).documents.into_iter().next().map(|it| moved(&it.root, word.at))
+            }
             _ => None,
         };
         self.add(path, value, word.at);
@@ -308,8 +313,7 @@ fn moved(node: &Node, at: Span) -> Node {
         NodeData::Scalar { text, plain } => Node::scalar(at, text.clone(), *plain),
         NodeData::List(items) => Node::list(at, items.iter().map(|item| moved(item, at)).collect::<Vec<_>>()),
         NodeData::Map(entries) => {
-            let entry =
-                |it: &NodeEntry| NodeEntry { key: it.key.clone(), key_span: at, value: moved(&it.value, at) };
+            let entry = |it: &NodeEntry| NodeEntry { key: it.key.clone(), key_span: at, value: moved(&it.value, at) };
             Node::map(at, entries.iter().map(entry).collect::<Vec<_>>())
         }
     }
@@ -324,7 +328,9 @@ fn azure_task(node: &Node) -> Option<HelmCommand> {
     let fixed = |text: &str| HelmWord { text: text.to_owned(), at: node.span };
     let mut words = vec![fixed("helm")];
     words.push(input("command").map_or_else(|| fixed("install"), word));
-    words.extend([input("releaseName"), input("chartPath").or_else(|| input("chartName"))].into_iter().flatten().map(word));
+    words.extend(
+        [input("releaseName"), input("chartPath").or_else(|| input("chartName"))].into_iter().flatten().map(word),
+    );
     for (name, option) in [("namespace", "--namespace"), ("valueFile", "--values"), ("overrideValues", "--set")] {
         words.extend(input(name).into_iter().flat_map(|value| [fixed(option), word(value)]));
     }

@@ -7,6 +7,7 @@
 mod apply;
 mod generated_files;
 mod plan;
+mod pools;
 mod reach;
 
 pub use apply::{apply, compatible, of_rule, texts};

@@ -9,6 +9,7 @@ use crate::targets::{TargetJudge, TargetVerdict};
 
 use super::FactWriter;
 use super::generated_files::MadeFiles;
+use super::pools::PoolMachines;
 use super::reach::Reach;
 
 /// Gives every finding the edits that its rule file requests, or the reason why there are none.
@@ -18,10 +19,17 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &SourceFil
     }
     let mut made = MadeFiles::default();
     let judge = TargetJudge::new(sources);
+    let pools = PoolMachines::new(findings, inventory);
     for finding in findings.iter_mut() {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = finding.fix.as_mut().filter(|fix| fix.declined.is_none()) else { continue };
-        let edits = edits_or_others(fix, resource, sources, writer);
+        let edits = match pools.refusal(&fix.wishes, resource) {
+            Some((pool, why)) => {
+                finding.related.push((pool, why.clone()));
+                Err(why)
+            }
+            None => edits_or_others(fix, resource, sources, writer),
+        };
         match edits.and_then(|edits| made.demand_an_author(&edits, sources).map(|()| edits)) {
             Ok(edits) => match judge.judge(&edits) {
                 TargetVerdict::Refused(why) => fix.declined = Some(why),

@@ -31,8 +31,8 @@ pub use argument::{DeclaringWords, chooses, declaring_words, flag};
 pub use checkpoints::{copies_results, is_remote_or_open};
 pub use declared::{declare, declared, declares};
 pub use ending::{MachineEnd, machine_end};
-pub use scaling::{ScaleCommand, scale_commands};
 pub use looking::{is_notebook_image, only_lists_devices};
+pub use scaling::{ScaleCommand, scale_commands};
 
 /// Facts that the files declare about a program. Each span points at the argument, variable or setting.
 pub type ProgramFacts = BTreeMap<Key, Fact<FactValue>>;

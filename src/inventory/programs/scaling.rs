@@ -111,7 +111,10 @@ mod tests {
             (&["kubectl", "scale", "deployment/a", "--replicas=0", "-n", "x"][..], "Deployment/a x 0"),
             (&["/bin/sh", "-c", "set -e; kubectl -n x scale deploy a b --replicas 3"], "Deployment/a,Deployment/b x 3"),
             (&["scale", "--replicas=0", "sts/a", "deployments.apps/b"], "StatefulSet/a,Deployment/b - 0"),
-            (&["bash", "-ec", "N=2\noc scale rs/a --replicas=$N\nkubectl scale rs/b --replicas=$M"], "ReplicaSet/a - 2; ReplicaSet/b - ?"),
+            (
+                &["bash", "-ec", "N=2\noc scale rs/a --replicas=$N\nkubectl scale rs/b --replicas=$M"],
+                "ReplicaSet/a - 2; ReplicaSet/b - ?",
+            ),
             (&["kubectl", "scale", "nodepool/a", "--replicas=0"], ""),
             (&["kubectl", "scale", "deployment/$NAME", "--replicas=0"], "Deployment/$NAME - 0"),
             (&["sh", "-c", "kubectl scale deployment/$NAME --replicas=0"], ""),

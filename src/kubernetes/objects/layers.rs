@@ -60,7 +60,11 @@ fn directory_of(at: &Node, sources: &SourceFiles) -> String {
 }
 
 /// Returns the name of an object's release.
-pub(in crate::kubernetes) fn release_name(object: &KubernetesObject<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
+pub(in crate::kubernetes) fn release_name(
+    object: &KubernetesObject<'_>,
+    layers: &Layers,
+    at: &Node,
+) -> Option<Arc<str>> {
     let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
     said.or_else(|| {
         let name = object.name.clone()?;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::workload::MadeObject;
 use crate::kubernetes::rows::table::Pods;
 use crate::languages::yaml::{Node, NodeEntry};
+
+/// The kind and the name of an object that is not in the tree.
+pub(in crate::kubernetes) type MadeObject = (Arc<str>, Arc<str>);
 
 /// Fields of a pod specification that charts take from values for all their pods.
 const SHARED: [&str; 5] = ["nodeSelector", "tolerations", "affinity", "runtimeClassName", "priorityClassName"];

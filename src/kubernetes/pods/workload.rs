@@ -6,7 +6,7 @@ use crate::inventory::{Fact, FactOrigin, FactValue, Key, Range, Resource};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span};
 
-use super::chart_objects;
+use super::chart_objects::{self, MadeObject};
 use super::machines;
 use super::pod::Pod;
 use super::resource;
@@ -43,9 +43,6 @@ pub(in crate::kubernetes) struct PodGroup {
     /// The kind and the name of the object that a chart makes for the pods.
     pub made: Option<MadeObject>,
 }
-
-/// The kind and the name of an object that is not in the tree.
-pub(in crate::kubernetes) type MadeObject = (Arc<str>, Arc<str>);
 
 /// Properties from the objects around an object: the product of their numbers, its names, and their facts.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::KubernetesObject;
-use crate::kubernetes::pods::chart_objects::is_made;
-use crate::kubernetes::pods::workload::{FoundResource, MadeObject};
+use crate::kubernetes::pods::chart_objects::{MadeObject, is_made};
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::Scales;

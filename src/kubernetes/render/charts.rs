@@ -52,7 +52,8 @@ pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>, deployed: &
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
         let is_made = asked.is_rendered(RendererKind::Helm, directory) || deployed.contains(directory);
-        let may_matter = || matters::may_matter(sources, directory, asked) || asked.is_installed_with_accelerators(directory);
+        let may_matter =
+            || matters::may_matter(sources, directory, asked) || asked.is_installed_with_accelerators(directory);
         if !is_made && may_matter() {
             load(sources, directory, asked, &mut jobs, &mut made.skipped);
         }
@@ -111,8 +112,8 @@ fn load(
     match helm::load(sources, directory) {
         Ok(chart) if chart.is_library => {}
         Ok(chart)
-            if !matters::matters(sources, &chart, asked)
-                && !asked.is_installed_with_accelerators(&chart.directory) => {}
+            if !matters::matters(sources, &chart, asked) && !asked.is_installed_with_accelerators(&chart.directory) => {
+        }
         Ok(chart) if asked.values.is_empty() => {
             let variants = variants::of_chart(sources, &chart, asked, skipped);
             jobs.extend(jobs_of(sources, chart, variants, skipped));

@@ -44,7 +44,11 @@ impl ChartInstallation {
             label: Some(label.into()),
             name: None,
             files: self.files.clone(),
-            set: self.set.iter().map(|(path, value, at)| (path.clone(), self.node(path, value.as_ref(), *at))).collect(),
+            set: self
+                .set
+                .iter()
+                .map(|(path, value, at)| (path.clone(), self.node(path, value.as_ref(), *at)))
+                .collect(),
             by: Some(self.path.clone()),
             release: self.release.clone(),
             namespace: self.namespace.clone(),
@@ -80,5 +84,8 @@ pub(super) fn with_single_values(layers: Vec<Node>, set: &[(String, Node)]) -> V
         return layers;
     }
     let below = layers.into_iter().reduce(|below, above| layers::over(&below, &above, 0));
-    set.iter().fold(below, |values, (path, value)| layers::put_at(values.as_ref(), path, value).or(values)).into_iter().collect()
+    set.iter()
+        .fold(below, |values, (path, value)| layers::put_at(values.as_ref(), path, value).or(values))
+        .into_iter()
+        .collect()
 }

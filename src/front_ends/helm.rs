@@ -17,9 +17,9 @@ pub(super) struct HelmCommands;
 /// The limit on installations, and on values files that one unknown name may mean.
 const MOST: usize = 500;
 const MOST_FILES: usize = 20;
-/// The ends of commands that create a cluster for tests. What they install is not deployed elsewhere.
-const TEST_CLUSTERS: [&[u8]; 6] =
-    [b"kind create cluster", b"kind-action", b"minikube start", b"setup-minikube", b"k3d cluster create", b"microk8s"];
+/// Parts of commands for clusters of one person or one test. What they install is not deployed elsewhere.
+const TEST_CLUSTERS: [&[u8]; 5] =
+    [b"kind create cluster", b"kind-action", b"minikube", b"k3d cluster create", b"microk8s"];
 
 impl FrontEnd for HelmCommands {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
@@ -119,7 +119,7 @@ impl<'t> ChartTree<'t> {
     }
 
     /// Adds an installation of a chart; one for each values file that an unknown name may mean.
-    fn add(&self, path: &str, directory: &str, command: &HelmCommand, is_example: bool, out: &mut Reading) {
+    fn add(&self, path: &str, directory: &str, command: &HelmCommand, is_example_script: bool, out: &mut Reading) {
         let set: Vec<_> = command.set.iter().map(|it| (it.path.clone(), it.value.clone(), it.at)).collect();
         let mut all = vec![ChartInstallation {
             directory: directory.to_owned(),
@@ -130,7 +130,7 @@ impl<'t> ChartTree<'t> {
             missing: command.is_open.then(|| "options of a variable".to_owned()).into_iter().collect(),
             set,
             deploys: command.deploys,
-            is_example,
+            is_example: is_example_script,
         }];
         for written in &command.files {
             let found = self.files(path, written);
@@ -144,7 +144,11 @@ impl<'t> ChartTree<'t> {
             };
             all = found.iter().flat_map(|file| all.iter().map(|it| with(it, file)).collect::<Vec<_>>()).collect();
         }
-        out.installations.extend(all);
+        let of_example = |file: &String| file.split('/').any(is_example);
+        out.installations.extend(all.into_iter().map(|it| {
+            let is_example = is_example_script || it.files.iter().any(of_example);
+            ChartInstallation { is_example, ..it }
+        }));
     }
 }
 

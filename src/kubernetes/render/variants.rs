@@ -57,7 +57,7 @@ pub(super) fn of_chart(
         files.truncate(MOST);
     }
     let installations = installations(chart, asked);
-    skipped.extend(installations.iter().filter_map(|it| it.skipped()));
+    skipped.extend(installations.iter().filter(|it| !it.is_example).filter_map(|it| it.skipped()));
     // A command that installs the chart with a file and more values is the deployment of this file.
     let is_installed = |file: &String| installations.iter().any(|it| it.files.contains(file));
     let files = files.into_iter().filter(|file| !is_installed(file));

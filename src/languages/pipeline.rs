@@ -21,21 +21,16 @@ use crate::source::{SourceFiles, file_name};
 pub(crate) use call::{CallContext, CalledTool, PipelineCall, PlacedWord};
 pub(crate) use script::{entered, words};
 
-/// The limit on calls of one file.
-const MOST_CALLS: usize = 2_000;
-
 /// Returns the commands and steps of a file. Only strings of a pipeline that contain one of the marks are read as
 /// scripts.
 pub(crate) fn calls(sources: &SourceFiles, path: &str, marks: &[&[u8]]) -> Vec<PipelineCall> {
     let Ok(file) = sources.open(path) else { return Vec::new() };
     let text = sources.text(file);
-    let mut found = match () {
+    match () {
         () if is_document(path) => workflow::calls(sources, file, &text, marks),
         () if is_makefile(path) => makefile::calls(file, &text),
         () => script::calls(file, &text),
-    };
-    found.truncate(MOST_CALLS);
-    found
+    }
 }
 
 fn is_document(path: &str) -> bool {

@@ -17,9 +17,11 @@ pub(super) fn calls(file: FileId, text: &str) -> Vec<PipelineCall> {
     let lines = joined_lines(text);
     let known = variables(file, &lines);
     let context = CallContext { variables: Arc::new(known.clone()), folder: String::new() };
-    let mut reader = ScriptReader { room: ROOM, found: Vec::new() };
+    let mut reader = ScriptReader::default();
+    let mut room = ROOM;
     for (start, line) in lines.iter().filter(|(_, line)| line.starts_with('\t')) {
-        let script = filled(line.trim_start().trim_start_matches(['@', '-', '+']), &known, &BTreeSet::new(), 1);
+        let script =
+            filled(line.trim_start().trim_start_matches(['@', '-', '+']), &known, &BTreeSet::new(), (1, &mut room));
         let place = |word: &ShellWord| place_of(file, *start, line, &word.text);
         reader.run(&script, &mut context.clone(), &place);
     }
@@ -68,9 +70,13 @@ fn variables(file: FileId, lines: &[(usize, &str)]) -> BTreeMap<String, PlacedWo
         }
         all.insert(name.to_owned(), PlacedWord { text: value.to_owned(), at });
     }
-    let known = all.clone();
+    let (known, mut room) = (all.clone(), ROOM);
     for (name, word) in &mut all {
-        word.text = if unsure.contains(name) { HOLE.to_string() } else { filled(&word.text, &known, &unsure, DEEPEST) };
+        word.text = if unsure.contains(name) {
+            HOLE.to_string()
+        } else {
+            filled(&word.text, &known, &unsure, (DEEPEST, &mut room))
+        };
     }
     all
 }
@@ -90,15 +96,25 @@ fn assignment(line: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Returns a value with the values of other variables.
-fn filled(text: &str, known: &BTreeMap<String, PlacedWord>, unsure: &BTreeSet<String>, depth: usize) -> String {
+/// Returns a value with the values of other variables, within the remaining depth and bytes.
+fn filled(
+    text: &str,
+    known: &BTreeMap<String, PlacedWord>,
+    unsure: &BTreeSet<String>,
+    (depth, room): (usize, &mut usize),
+) -> String {
+    if !shell::spend(room, text.len() + 1) {
+        return HOLE.to_string();
+    }
     let text = in_shell(text);
     let mut parts = text.split("${");
     let mut result = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once('}').unwrap_or((part, ""));
         match known.get(name).filter(|_| depth > 0 && !unsure.contains(name)) {
-            Some(inner) if result.len() < ROOM / 64 => result.push_str(&filled(&inner.text, known, unsure, depth - 1)),
+            Some(inner) if result.len() < ROOM / 64 => {
+                result.push_str(&filled(&inner.text, known, unsure, (depth - 1, room)))
+            }
             _ => result.push(HOLE),
         }
         result.push_str(rest);

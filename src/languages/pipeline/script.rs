@@ -1,19 +1,20 @@
 //! Runs through the commands of a script and follows its variables and its folder.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::source::{FileId, Span};
 
-use super::call::{CallContext, CalledTool, PipelineCall, PlacedWord, ROOM};
+use super::call::{CallContext, CalledTool, PipelineCall, PlacedWord, ROOM, ROOM_OF_CONTEXTS};
 
+/// The limit on calls of one file.
+const MOST_CALLS: usize = 2_000;
 /// Commands that set variables.
 const SETTERS: [&str; 5] = ["export", "local", "declare", "readonly", "typeset"];
 
 /// Returns the commands of a script file.
 pub(super) fn calls(file: FileId, text: &str) -> Vec<PipelineCall> {
-    let mut reader = ScriptReader { room: ROOM, found: Vec::new() };
+    let mut reader = ScriptReader::default();
     let place = |word: &ShellWord| Span::new(file, word.start, word.end);
     reader.run(text, &mut CallContext::default(), &place);
     reader.found
@@ -30,8 +31,16 @@ pub(crate) fn words(text: &str, at: Span) -> Vec<PlacedWord> {
 
 /// Collects the calls of one file.
 pub(super) struct ScriptReader {
-    pub(super) room: usize,
+    room: usize,
+    /// The remaining bytes of variables of calls. Nothing more is read without any.
+    pub(super) room_of_contexts: usize,
     pub(super) found: Vec<PipelineCall>,
+}
+
+impl Default for ScriptReader {
+    fn default() -> Self {
+        ScriptReader { room: ROOM, room_of_contexts: ROOM_OF_CONTEXTS, found: Vec::new() }
+    }
 }
 
 impl ScriptReader {
@@ -51,6 +60,9 @@ impl ScriptReader {
         let mut handed_on = Vec::new();
         for command in all.commands {
             let Some(first) = command.first() else { continue };
+            if self.room_of_contexts == 0 || self.found.len() >= MOST_CALLS {
+                break;
+            }
             while let Some((_, folder)) = brackets.pop_if(|(end, _)| *end <= first.start) {
                 context.folder = folder;
             }
@@ -85,30 +97,30 @@ impl ScriptReader {
                 return Some((name.to_owned(), PlacedWord { text: value.to_owned(), at: place(word) }));
             }
             [first, ..] if SETTERS.contains(first) => {
-                words.iter().skip(1).for_each(|word| set(context, &placed(word), is_sure));
+                words.iter().skip(1).for_each(|word| self.set(context, &placed(word), is_sure));
             }
             _ => {
                 let count = words.iter().take_while(|word| shell::assignment(&word.text).is_some()).count();
                 let (before, rest) = words.split_at(count);
                 if rest.is_empty() {
-                    before.iter().for_each(|word| set(context, &placed(word), is_sure));
+                    before.iter().for_each(|word| self.set(context, &placed(word), is_sure));
                     return None;
                 }
                 let mut own = context.clone();
-                before.iter().for_each(|word| set(&mut own, &placed(word), &|_| true));
+                before.iter().for_each(|word| self.set(&mut own, &placed(word), &|_| true));
                 let tool = CalledTool::Command(rest.iter().map(placed).collect());
                 self.found.push(PipelineCall { tool, context: own });
             }
         }
         None
     }
-}
 
-/// Sets a variable from `NAME=value`.
-fn set(context: &mut CallContext, word: &PlacedWord, is_sure: &dyn Fn(&str) -> bool) {
-    if let Some((name, value)) = shell::assignment(&word.text) {
-        let text = if is_sure(name) { value.to_owned() } else { HOLE.to_string() };
-        Arc::make_mut(&mut context.variables).insert(name.to_owned(), PlacedWord { text, at: word.at });
+    /// Sets a variable from `NAME=value`.
+    fn set(&mut self, context: &mut CallContext, word: &PlacedWord, is_sure: &dyn Fn(&str) -> bool) {
+        if let Some((name, value)) = shell::assignment(&word.text) {
+            let text = if is_sure(name) { value.to_owned() } else { HOLE.to_string() };
+            context.set(name, PlacedWord { text, at: word.at }, &mut self.room_of_contexts);
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! Reads pipelines in YAML and JSON: their steps and scripts, with the environment and the folder of each.
 
-use std::sync::Arc;
-
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, SourceFiles, Span};
@@ -20,7 +18,7 @@ const FOLDERS: [&str; 5] =
 /// Returns the calls of all documents of a file.
 pub(super) fn calls(sources: &SourceFiles, file: FileId, text: &str, marks: &[&[u8]]) -> Vec<PipelineCall> {
     let stream = yaml::read_within(file, text, sources.limits());
-    let scripts = ScriptReader { room: ROOM, found: Vec::new() };
+    let scripts = ScriptReader::default();
     let mut reader = WorkflowReader { file, text, marks, scripts, handed_on: Vec::new() };
     stream.documents.iter().for_each(|it| reader.look_into(&it.root, &CallContext::default(), &[], 0));
     reader.scripts.found
@@ -38,7 +36,7 @@ struct WorkflowReader<'t> {
 impl WorkflowReader<'_> {
     /// Adds the calls of a node. `before` are the commands that run before each script.
     fn look_into(&mut self, node: &Node, around: &CallContext, before: &[Node], depth: usize) {
-        if depth > DEEPEST {
+        if depth > DEEPEST || self.scripts.room_of_contexts == 0 {
             return;
         }
         if let Some(text) = node.text() {
@@ -75,7 +73,7 @@ impl WorkflowReader<'_> {
         for item in node.items() {
             self.look_into(item, &context, before, depth + 1);
             for (name, word) in std::mem::take(&mut self.handed_on) {
-                Arc::make_mut(&mut context.variables).insert(name, word);
+                context.set(&name, word, &mut self.scripts.room_of_contexts);
             }
         }
     }
@@ -104,11 +102,11 @@ impl WorkflowReader<'_> {
     }
 
     /// Returns the context inside a node.
-    fn context_of(&self, node: &Node, around: &CallContext) -> CallContext {
+    fn context_of(&mut self, node: &Node, around: &CallContext) -> CallContext {
         let mut context = around.clone();
         for given in ENVIRONMENTS.iter().filter_map(|key| node.get(key)) {
             for (name, word) in variables(given, &context) {
-                Arc::make_mut(&mut context.variables).insert(name, word);
+                context.set(&name, word, &mut self.scripts.room_of_contexts);
             }
         }
         if let Some(folder) = FOLDERS.iter().find_map(|path| node.text_at(path)) {
@@ -208,6 +206,19 @@ fn filled(text: &str, context: &CallContext) -> String {
     result
 }
 
+/// Returns a script with `${NAME}` instead of `$(NAME)` for each variable of the context.
+fn with_braces(script: &str, context: &CallContext) -> String {
+    let mut parts = script.split("$(");
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')').filter(|(name, _)| context.variables.contains_key(*name)) {
+            Some((name, rest)) => result.extend(["${", name, "}", rest]),
+            None => result.extend(["$(", part]),
+        }
+    }
+    result
+}
+
 /// Returns a script in which a shell finds the variables of the pipeline: `${{ env.NAME }}` and `$(NAME)` are `${NAME}`.
 fn prepared(text: &str, context: &CallContext) -> String {
     let mut result = String::with_capacity(text.len());
@@ -223,9 +234,7 @@ fn prepared(text: &str, context: &CallContext) -> String {
     }
     result.push_str(rest);
     if result.contains("$(") {
-        for name in context.variables.keys().filter(|name| shell::is_name(name)) {
-            result = result.replace(&format!("$({name})"), &format!("${{{name}}}"));
-        }
+        result = with_braces(&result, context);
     }
     shell::cut_templates(&result, false)
 }

@@ -3,7 +3,7 @@
 use crate::languages::hcl::value::{HclNumber, HclValue};
 use crate::languages::pipeline::{CalledTool, PipelineCall, PlacedWord, words};
 use crate::languages::shell::HOLE;
-use crate::languages::yaml::Node;
+use crate::languages::yaml::{self, Node};
 
 use super::deployment::{DeployTarget, PassedDeployment};
 
@@ -157,6 +157,7 @@ fn step(action: &str, target: DeployTarget) -> Option<ReadInput> {
     match target {
         DeployTarget::CloudFormation if action.contains("aws-cloudformation-github-deploy") => Some(github_stack),
         DeployTarget::Azure if action.contains("/arm-deploy") => Some(github_arm),
+        DeployTarget::Azure if action.contains("/bicep-deploy") => Some(github_bicep),
         DeployTarget::Azure if action.starts_with("AzureResourceManagerTemplateDeployment") => Some(azure_task),
         _ => None,
     }
@@ -192,6 +193,27 @@ fn github_arm(it: &mut PassedDeployment, name: &str, value: &Node) {
         "template" => it.template = Some(cut(text)),
         "deploymentName" => it.name = Some(cut(text)).filter(|name| !name.contains(HOLE)),
         "parameters" => words(text, value.span).iter().for_each(|word| azure_value(it, word)),
+        _ => {}
+    }
+}
+
+fn github_bicep(it: &mut PassedDeployment, name: &str, value: &Node) {
+    let Some(text) = value.text().filter(|text| !text.trim().is_empty()) else { return };
+    match name {
+        "template-file" => it.template = Some(cut(text)),
+        "name" => it.name = Some(cut(text)).filter(|name| !name.contains(HOLE)),
+        "parameters-file" => it.files.push(cut(text)),
+        "parameters" => {
+            let stream = yaml::read(value.span.file, &cut(text));
+            let entries = stream.documents.first().map(|it| it.root.entries()).unwrap_or_default();
+            for entry in entries {
+                let given = entry.value.text().map_or_else(|| HOLE.to_string(), |it| it.to_string());
+                azure_value(it, &PlacedWord { text: format!("{}={given}", entry.key), at: value.span });
+            }
+            if entries.is_empty() {
+                it.leave_open(value.span);
+            }
+        }
         _ => {}
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Inventory, Key, SkippedFile, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, RunKind, SkippedFile, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::resolve::UnknownMachine;
@@ -207,6 +207,16 @@ impl CoverageInput<'_> {
         self.inventory.foreign.iter().filter_map(move |it| {
             // Examples are not deployed, so one entry for each language is enough.
             if it.is_example && shown_in_examples.contains(it.language.name) {
+                return None;
+            }
+            // Terraform reads such a definition by `file` or `templatefile`.
+            if it.language.is_definition()
+                && self
+                    .inventory
+                    .runs
+                    .iter()
+                    .any(|run| matches!(run.kind, RunKind::Root | RunKind::Unit) && run.reads(&it.path))
+            {
                 return None;
             }
             let asks = |path: &str| {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::source::Needles;
 
-use super::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
+use super::{LANGUAGES, Language, NOTEBOOKS, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
 
 /// The bytes of a program that are searched for imports, because repositories have thousands of programs.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
@@ -76,15 +76,25 @@ pub(crate) fn class_of_data(path: &str) -> [u8; 2] {
     [called(path).map_or(0, Language::number), u8::from(path.ends_with(".json"))]
 }
 
+/// The names of modules that mark Python programs, for one search.
+static IMPORTS: LazyLock<Needles> = LazyLock::new(|| {
+    let programs = LANGUAGES.iter().filter(|it| it.names == PYTHON);
+    Needles::new(&programs.flat_map(|it| it.marks.iter().copied()).collect::<Vec<&str>>())
+});
+
 /// Returns the languages of a file whose name is not one of data.
 pub(crate) fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Language> {
+    // Most Python programs have none of the marks.
+    if path.ends_with(".py") && !IMPORTS.any(text, |_, _| true) {
+        return Vec::new();
+    }
     let is_marked = |it: &&Language| it.marks.is_empty() || it.marks.iter().any(|mark| has(text, mark.as_bytes()));
     all_called(path).filter(is_marked).collect()
 }
 
 /// Returns true if only few of many such files are relevant, which their first bytes show.
 pub(crate) fn is_program(path: &str) -> bool {
-    PYTHON.iter().any(|name| is_called(path, name))
+    PYTHON.iter().chain(NOTEBOOKS).any(|name| is_called(path, name))
 }
 
 /// Returns true if the name of a file belongs to one language and not to data.

@@ -132,7 +132,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         name: "Docker Compose",
         root_keys: &["services"],
-        marks: &["runtime: nvidia", "driver: nvidia", "capabilities: [gpu", "gpus:"],
+        marks: &["runtime: nvidia", "driver: nvidia", "capabilities: [gpu", "gpus:", "generic_resources:"],
         ..PLAIN
     },
     Language {
@@ -210,6 +210,12 @@ pub(super) static LANGUAGES: &[Language] = &[
             "instance-create",
             "runpodctl create",
             "vastai create",
+            "instance-operations/launch",
+            "api.digitalocean.com/v2/droplets",
+            "api.vultr.com/v2/instances",
+            "rest.runpod.io",
+            "api.runpod.io",
+            "console.vast.ai/api",
         ],
         is_script: true,
         by_names_alone: true,
@@ -240,6 +246,27 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
+    Language { name: "Nextflow", names: &[".nf", "/nextflow.config"], asks: Some(&NEXTFLOW), ..PLAIN },
+    Language { name: "WDL", names: &[".wdl"], asks: Some(&WDL), ..PLAIN },
+    Language { name: "Snakemake", names: &["/Snakefile", ".smk"], asks: Some(&SNAKEMAKE), ..PLAIN },
+    Language { name: "Vagrant", names: &["/Vagrantfile"], by_names_alone: true, ..PLAIN },
+    Language {
+        name: "a notebook",
+        names: NOTEBOOKS,
+        marks: &[
+            "import sagemaker",
+            "from sagemaker",
+            "import boto3",
+            "google.cloud import aiplatform",
+            "google.cloud.aiplatform",
+            "azure.ai.ml",
+            "azureml.",
+            "import modal",
+        ],
+        asks: Some(&MACHINE_OF_NOTEBOOK),
+        by_names_alone: true,
+        ..PLAIN
+    },
     Language {
         name: "CloudFormation",
         root_keys: &["Resources"],
@@ -313,6 +340,24 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
+        name: "a spot fleet",
+        marks: &["LaunchSpecifications", "LaunchTemplateConfigs"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a definition of an ECS task or a Batch job",
+        marks: &["\"resourceRequirements\""],
+        asks: Some(&GPU_OF_CONTAINER),
+        ..PLAIN
+    },
+    Language {
+        name: "model serving of Databricks",
+        marks: &["workload_type"],
+        asks: Some(&DATABRICKS_SERVING),
+        ..PLAIN
+    },
+    Language {
         name: "Ansible",
         marks: &[
             "ec2_instance",
@@ -344,6 +389,15 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language { name: "Cog", names: &["/cog.yaml"], asks: Some(&COG), ..PLAIN },
     Language { name: "GitLab CI", names: &["/.gitlab-ci.yml"], asks: Some(&GITLAB), ..PLAIN },
     Language { name: "GitHub Actions", marks: &["runs-on:"], asks: Some(&ACTIONS), ..PLAIN },
+    Language { name: "CircleCI", marks: &["resource_class:"], asks: Some(&CIRCLE), ..PLAIN },
+    Language { name: "BentoML", names: &["/bentofile.yaml"], asks: Some(&BENTO), ..PLAIN },
+    Language {
+        name: "MosaicML",
+        root_keys: &["compute", "image"],
+        marks: &["gpu_type:"],
+        asks: Some(&MOSAIC),
+        ..PLAIN
+    },
     Language { name: "Truss", marks: &["python_version: py3"], asks: Some(&TRUSS), ..PLAIN },
     Language { name: "Determined", marks: &["slots_per_trial:"], asks: Some(&DETERMINED), ..PLAIN },
     Language {
@@ -356,7 +410,14 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language {
         name: "Vertex AI in Python",
         names: PYTHON,
-        marks: &["google.cloud import aiplatform", "google.cloud.aiplatform", "import vertexai", "from vertexai"],
+        marks: &[
+            "google.cloud import aiplatform",
+            "google.cloud.aiplatform",
+            "import vertexai",
+            "from vertexai",
+            "workerPoolSpecs",
+            "worker_pool_specs",
+        ],
         by_names_alone: true,
         ..PLAIN
     },
@@ -375,7 +436,75 @@ pub(super) static LANGUAGES: &[Language] = &[
         asks: Some(&MACHINE_OF_CALL),
         ..PLAIN
     },
+    Language {
+        name: "a Python program that calls Google Cloud",
+        names: PYTHON,
+        marks: &[
+            "google.cloud import compute",
+            "google.cloud import container",
+            "google.cloud import batch",
+            "google.cloud import tpu",
+            "google.cloud import dataproc",
+            "import googleapiclient",
+            "from googleapiclient",
+        ],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a Python program that calls Azure",
+        names: PYTHON,
+        marks: &["azure.mgmt.compute", "azure.mgmt.containerservice", "azure.batch", "azure.mgmt.batch"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a Python program that schedules work",
+        names: PYTHON,
+        marks: &["from airflow", "import airflow", "clearml.automation"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "Kubernetes in Python",
+        names: PYTHON,
+        marks: &[
+            "from kubernetes import",
+            "from kubernetes.client",
+            "import kubernetes",
+            "from kubernetes_asyncio",
+            "from prefect_kubernetes",
+            "dagster-k8s",
+            "dagster_k8s",
+            "from kubeflow",
+        ],
+        asks: Some(&DEVICES_OF_PROGRAM),
+        ..PLAIN
+    },
     Language { name: "Modal", names: PYTHON, marks: &["import modal", "from modal "], asks: Some(&MODAL), ..PLAIN },
+    Language { name: "Beam", names: PYTHON, marks: &["from beam import"], asks: Some(&MODAL), ..PLAIN },
+    Language { name: "fal", names: PYTHON, marks: &["import fal", "from fal"], asks: Some(&FAL), ..PLAIN },
+    Language {
+        name: "SkyPilot in Python",
+        names: PYTHON,
+        marks: &["import sky\n", "from sky import", "sky.Task(", "sky.Resources("],
+        asks: Some(&SKYPILOT),
+        ..PLAIN
+    },
+    Language {
+        name: "Lightning",
+        names: PYTHON,
+        marks: &["from lightning_sdk", "import lightning_sdk"],
+        asks: Some(&LIGHTNING),
+        ..PLAIN
+    },
+    Language {
+        name: "a pipeline in Python",
+        names: PYTHON,
+        marks: &["from zenml", "import mlrun", "import kubetorch", "import runhouse"],
+        asks: Some(&PIPELINE_IN_PYTHON),
+        ..PLAIN
+    },
     Language { name: "RunPod", names: PYTHON, marks: &["import runpod", "from runpod"], asks: Some(&RUNPOD), ..PLAIN },
     Language {
         name: "BentoML",
@@ -416,6 +545,7 @@ pub(crate) static MADE_BY_MACRO: Language = Language {
 
 /// Only the first bytes of such programs are read, because repositories have thousands of them.
 pub(super) const PYTHON: &[&str] = &[".py"];
+pub(super) const NOTEBOOKS: &[&str] = &[".ipynb"];
 
 const BATCH_SCRIPTS: &[&str] = &[".sh", ".bash", ".sbatch", ".slurm"];
 const SLURM_COMMANDS: &[&str] = &["sbatch ", "srun ", "salloc ", "#SBATCH "];
@@ -435,6 +565,19 @@ static_regex!(static MODAL: Regex = r#"\bgpu\s*=\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]
 static_regex!(static RUNPOD: Regex = r#"\bgpu_?[tT]ype_?[iI]ds?["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|[A-Za-z_]\w*)|\bgpus?\s*=\s*\[?Gpu(?:Type|Group)\.\w+|["'](?:NVIDIA|AMD) [^"']+["']"#);
 static_regex!(static BENTO: Regex = r#"["']?\bgpu_type\b["']?\s*[:=]\s*["'][^"']+["']|["']?\bgpu\b["']?\s*[:=]\s*["']?[1-9][0-9]*["']?"#);
 static_regex!(static FLYTE: Regex = r#"\baccelerator\s*=\s*[\w.]+(?:\([^)]*\))?|\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static FAL: Regex = r#"\bmachine_type["']?\s*[:=]\s*\[?\s*["']GPU[^"']*["']|\bnum_gpus\s*=\s*[1-9][0-9]*"#);
+static_regex!(static SKYPILOT: Regex = r#"\baccelerators["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\{[^}]*\}|\[[^\]]*\])"#);
+static_regex!(static LIGHTNING: Regex = r"\bMachine\.(?:T4|L4|L40S?|A10G?|V100|A100|H100|H200|B200)\w*");
+static_regex!(static PIPELINE_IN_PYTHON: Regex = r#"\bgpu_count["']?\s*[=:]\s*[1-9][0-9]*|\bgpus\s*=\s*["']?[1-9][0-9]*["']?|\binstance_type\s*=\s*["'][A-Z][A-Z0-9-]*[0-9][\w-]*:[0-9]+["']|\bgpu_type\s*=\s*["'][^"']+["']"#);
+static_regex!(static DEVICES_OF_PROGRAM: Regex = r#"["'](?:nvidia\.com/(?:gpu|mig-[\w.]+)|amd\.com/gpu|google\.com/tpu|aws\.amazon\.com/neuron\w*|habana\.ai/gaudi)["']\]?\s*[:=]\s*[^,})\]]+"#);
+static_regex!(static MACHINE_OF_NOTEBOOK: Regex = r#"(?i)\b(?:instance_?type|machine_?type|accelerator_?type|vm_?size|compute_?type)\w*[\\"'\]]*\s*[:=,(].*"#);
+static_regex!(static NEXTFLOW: Regex = r#"\baccelerator\s*=?\s*(?:\[[^\]]*\]|[1-9][0-9]*\b.*)"#);
+static_regex!(static WDL: Regex = r#"\bgpu_?(?:Type|Count)\s*:\s*\S+|\bgpu\s*:\s*true|\bacceleratorType\s*:\s*\S+"#);
+static_regex!(static SNAKEMAKE: Regex = r#"\b(?:nvidia_)?gpus?\s*=\s*["']?[1-9][0-9]*|--gres[= ]gpu[\w:.-]*|\bgres\s*=\s*["']gpu[^"']*["']"#);
+static_regex!(static GPU_OF_CONTAINER: Regex = r#""type"\s*:\s*"GPU""#);
+static_regex!(static DATABRICKS_SERVING: Regex = r#"\bworkload_type["']?\s*[:=]\s*["']?(?:MULTI)?GPU\w*"#);
+static_regex!(static CIRCLE: Regex = r"\bresource_class:\s*\S*gpu\S*");
+static_regex!(static MOSAIC: Regex = r"\bgpus:\s*[1-9][0-9]*|\bgpu_type:\s*\S+");
 static_regex!(static METAFLOW: Regex = r#"\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
 static_regex!(static KUBEFLOW: Regex =
     r"\.?(?:set_gpu_limit|set_accelerator_limit|set_accelerator_type)\([^)]*\)?");
@@ -485,6 +628,11 @@ impl Language {
     /// Returns true if it is data whose strings are scripts.
     pub fn is_pipeline(&self) -> bool {
         self.reader == Reader::None && self.names.is_empty() && self.marks.contains(&"run-instances")
+    }
+
+    /// Returns true if its files are data with one definition, which other programs deploy.
+    pub fn is_definition(&self) -> bool {
+        self.names.is_empty() && self.asks.is_some() && !self.by_names_alone
     }
 
     /// Returns true if the definitions of kinds read files of this language, which may contain other parts.

@@ -30,7 +30,7 @@ impl FrontEnd for Commands {
             };
             let Some(objects) = objects else { continue };
             let run = DeploymentRun::new(RunKind::Manifests, parent(&path), Some("commands"));
-            out.carriers.insert(objects, Carrier { root: None, run: run.id.clone(), none: None });
+            out.carriers.insert(objects, Carrier::of_run(&run.id));
             match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
                 Some(known) => known.inputs.push(path.as_str().into()),
                 None => out.inventory.runs.push(run.reading([path.as_str()])),

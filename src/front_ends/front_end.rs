@@ -1,9 +1,9 @@
 //! Defines the interface of a front end, its input and its output.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw};
+use crate::inventory::{self, Declined, Fact, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 use crate::{AnalysisCache, AnalysisSettings};
 
@@ -33,6 +33,15 @@ pub(super) struct Carrier {
     pub(super) run: RunId,
     /// The place that sets the number of this resource to zero, if any.
     pub(super) none: Option<Span>,
+    /// The region that its configuration of each cloud sets.
+    pub(super) regions: Arc<BTreeMap<&'static str, Fact<FactValue>>>,
+}
+
+impl Carrier {
+    /// Returns a deployment that sets nothing for its manifests.
+    pub(super) fn of_run(run: &RunId) -> Carrier {
+        Carrier { root: None, run: run.clone(), none: None, regions: Arc::default() }
+    }
 }
 
 /// The input of front ends.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Fact, FactEdit, FactOverrides, FactValue, Range, Resource};
+use crate::inventory::{self, BillingRole, Declined, Fact, FactEdit, FactOverrides, FactValue, Key, Range, Resource};
 use crate::kubernetes;
 use crate::source::{Edit, FileId};
 
-use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct Manifests;
 
@@ -64,6 +64,9 @@ pub(super) fn add(
         if let Some(carrier) = out.carriers.get(&made_of.unwrap_or(resource.span.file)) {
             resource.root.clone_from(&carrier.root);
             resource.run = Some(carrier.run.clone());
+            if let Some(region) = region_of(resource, carrier).filter(|_| resource.fact(Key::Region).is_absent()) {
+                resource.set(Key::Region, region.clone());
+            }
             resource.count = carrier
                 .none
                 .map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
@@ -80,6 +83,15 @@ pub(super) fn add(
     }
     out.inventory.join(found);
     read.plain
+}
+
+/// Returns the region of a resource's cloud. Pools without a cloud are in the only cloud that the root configures.
+fn region_of<'c>(resource: &Resource, carrier: &'c Carrier) -> Option<&'c Fact<FactValue>> {
+    match resource.text(Key::Provider) {
+        Some(cloud) => carrier.regions.get(cloud),
+        None if resource.role == BillingRole::Rented && carrier.regions.len() == 1 => carrier.regions.values().next(),
+        None => None,
+    }
 }
 
 fn adjusted(scenario: &dyn FactOverrides, resource: Resource) -> Vec<Resource> {

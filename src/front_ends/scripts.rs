@@ -27,7 +27,7 @@ impl FrontEnd for Scripts {
             out.inventory.foreign.extend(others.map(|language| UnsupportedFile::new(path, language)));
             let Some(job) = job else { continue };
             let run = DeploymentRun::new(RunKind::Manifests, parent(path), Some("Slurm"));
-            out.carriers.insert(job, Carrier { root: None, run: run.id.clone(), none: None });
+            out.carriers.insert(job, Carrier::of_run(&run.id));
             match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
                 Some(known) => known.inputs.push(path.as_str().into()),
                 None => out.inventory.runs.push(run.reading([path.as_str()])),

@@ -17,7 +17,8 @@ impl FrontEnd for Terraform {
         let (scenario, shared) = (settings.scenario.as_deref(), &input.cache.terraform);
         let read = terraform::read_sharing(input.sources, input.paths, &options, scenario, shared);
         for it in read.embedded {
-            out.carriers.insert(it.file, Carrier { root: it.root, run: it.run, none: it.none });
+            let carrier = Carrier { root: it.root, run: it.run, none: it.none, regions: it.regions };
+            out.carriers.insert(it.file, carrier);
             out.embedded.push((it.file, it.address));
         }
         out.inventory = read.inventory;

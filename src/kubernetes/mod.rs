@@ -118,7 +118,7 @@ pub fn read(
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
     relations::chart::drop_repeated_values(sources, &mut found, &used);
-    relate(sources, &parsed, &mut found);
+    relate(sources, &parsed, embedded, &mut found);
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
@@ -143,7 +143,12 @@ pub fn read(
 }
 
 /// Applies the facts that objects set for objects in other files.
-fn relate(sources: &SourceFiles, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
+fn relate(
+    sources: &SourceFiles,
+    parsed: &[Parsed],
+    embedded: &[(FileId, String)],
+    found: &mut Vec<(Arc<str>, FoundResource)>,
+) {
     relations::owned::leave_out(found);
     let replaced = objects(parsed).filter_map(|(path, object, row)| ReplacedWorkload::new(path, &object, row));
     relations::replaced::apply(&replaced.collect::<Vec<_>>(), found);
@@ -154,7 +159,7 @@ fn relate(sources: &SourceFiles, parsed: &[Parsed], found: &mut Vec<(Arc<str>, F
     pods::claims::share(found);
     relations::holders::apply(&relations(parsed), found);
     relations::sharing::apply(&sharings(sources, parsed), found);
-    relations::versions::mark(found);
+    relations::versions::mark(embedded, found);
 }
 
 /// Returns objects as they are written, if rules request them.

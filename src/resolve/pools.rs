@@ -31,13 +31,13 @@ const INHERITED: &[Key] = &[
 pub(super) type AcceleratorVendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 
 /// Links each pod to the pool whose labels it selects, among the pools that belong with it. A pod without a selector is
-/// linked to the only pool whose devices it requests and whose taint it tolerates. If pools with different machines
-/// fit, the pod stays unlinked, because its pool is unknown.
+/// linked to the only pool whose devices it requests: the only one whose taint it tolerates, or the only one at all. If
+/// pools with different machines fit, the pod stays unlinked, because its pool is unknown.
 pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_>) {
     join_named(inventory);
     let pools: Vec<usize> = positions(inventory, BillingRole::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, BillingRole::Requested, |pod| {
-        let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty();
+        let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty() || is_of_kubernetes(pod);
         says && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
     });
     if pools.is_empty() || pods.is_empty() {
@@ -45,7 +45,8 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_
     }
     let index = PoolIndex::new(inventory, &pools);
     for pod in pods {
-        let found = index.selected(inventory, pod).or_else(|| index.tolerated(inventory, pod, vendor));
+        let tolerated = || index.tolerated(inventory, pod, vendor);
+        let found = index.selected(inventory, pod).or_else(tolerated).or_else(|| index.only(inventory, pod, vendor));
         let Some(Join { pool, span, why }) = found else { continue };
         let count = nodes(inventory, &pools, pool, pod);
         let pool = inventory.resources[pool].clone();
@@ -115,6 +116,7 @@ struct Join {
 /// only the first is in the index. All lists are in the order of folders.
 struct PoolIndex {
     pools: BTreeMap<(String, Arc<str>), Vec<usize>>,
+    all: Vec<usize>,
     /// Pools with a taint that pods must tolerate.
     tainted: Vec<usize>,
     /// The position of each pool in the order of folders.
@@ -129,13 +131,14 @@ impl PoolIndex {
         let folder = |at: usize| inventory.resources[at].home.folder.split('/');
         let mut pools = pools.to_vec();
         pools.sort_by(|&one, &other| folder(one).cmp(folder(other)).then(one.cmp(&other)));
-        let mut tainted = Vec::new();
+        let (mut all, mut tainted) = (Vec::new(), Vec::new());
         let order = pools.iter().enumerate().map(|(place, &at)| (at, place)).collect();
         for at in pools {
             let pool = &inventory.resources[at];
             if *alike.entry(offer(pool)).or_insert(at) != at {
                 continue;
             }
+            all.push(at);
             if !pool.selector.taints.is_empty() {
                 tainted.push(at);
             }
@@ -145,7 +148,7 @@ impl PoolIndex {
                 }
             }
         }
-        PoolIndex { pools: by_label, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
+        PoolIndex { pools: by_label, all, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
     }
 
     /// Returns the pool that has every label the pod selects, and the place of the selector.
@@ -199,16 +202,7 @@ impl PoolIndex {
     /// Returns the only pool that has the devices of a pod without a selector, and a taint that the pod tolerates.
     fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
         let pod = &inventory.resources[pod];
-        if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
-            return None;
-        }
-        let wanted = vendor(pod)?;
-        let fits = |pool: &Resource| {
-            vendor(pool).as_ref() == Some(&wanted)
-                && agrees(pool, pod, Key::Provider)
-                && is_large_enough(pool, pod)
-                && hosts(pool, pod)
-        };
+        let fits = without_selector(pod, vendor)?;
         let candidates = nearest(inventory, &self.tainted, pod).iter().map(|&at| (at, &inventory.resources[at]));
         let mut together = candidates.filter(|(_, pool)| fits(pool)).filter_map(|(at, pool)| {
             let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
@@ -222,6 +216,39 @@ impl PoolIndex {
         });
         together.next().filter(|_| together.next().is_none())
     }
+
+    /// Returns the only pool with accelerators that belongs with a pod of Kubernetes without a selector, if it fits.
+    fn only(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
+        let pod = &inventory.resources[pod];
+        let fits = without_selector(pod, vendor).filter(|_| is_of_kubernetes(pod))?;
+        let candidates = nearest(inventory, &self.all, pod).iter().map(|&at| (at, &inventory.resources[at]));
+        let mut together = candidates.filter_map(|(at, pool)| {
+            let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
+            Some((at, pool, why))
+        });
+        let (at, pool, why) = together.next().filter(|_| together.next().is_none())?;
+        let why = format!("this is the only pool with accelerators; {why}").into();
+        fits(pool).then_some(Join { pool: at, span: pool.span, why })
+    }
+}
+
+/// Returns true for pods of Kubernetes. Tasks of ECS and jobs of Batch and Slurm have machines of their own.
+fn is_of_kubernetes(pod: &Resource) -> bool {
+    pod.metered.iter().any(|name| name.kind.is_some())
+}
+
+/// Returns a check whether a pool has the devices of a pod, if the pod selects no nodes by labels of their owner.
+fn without_selector<'p>(pod: &'p Resource, vendor: AcceleratorVendor<'p>) -> Option<impl Fn(&Resource) -> bool + 'p> {
+    if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
+        return None;
+    }
+    let wanted = vendor(pod)?;
+    Some(move |pool: &Resource| {
+        vendor(pool).as_ref() == Some(&wanted)
+            && agrees(pool, pod, Key::Provider)
+            && is_large_enough(pool, pod)
+            && hosts(pool, pod)
+    })
 }
 
 /// Returns the pools in the folders around a pod, from pools in the order of folders.

@@ -43,7 +43,8 @@ impl ContentsReader<'_> {
         let blocks = (root.blocks.as_slice(), root.switched_off.as_slice());
         let adjust = self.adjust.map(|adjust| (adjust, run));
         let resources = rows::resources(blocks, &root.default_maps, ReadBy::Terraform, adjust);
-        (resources, embedded::manifests(self.sources, blocks.0, blocks.1, Some(directory), run))
+        let regions = rows::regions(root.clouds.iter().map(|it| &**it));
+        (resources, embedded::manifests(self.sources, blocks, regions, Some(directory), run))
     }
 }
 

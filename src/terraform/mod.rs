@@ -301,7 +301,8 @@ impl TerraformReading {
         let mut resources = rows::resources((&blocks, &[]), &[], ReadBy::Plan, adjust);
         resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
         self.inventory.resources.extend(resources);
-        self.embedded.extend(embedded::manifests(reader.sources, &blocks, &[], None, &run.id));
+        let regions = rows::regions(blocks.iter().filter_map(|it| it.provider.as_deref()));
+        self.embedded.extend(embedded::manifests(reader.sources, (&blocks, &[]), regions, None, &run.id));
         self.inventory.runs.push(run);
         self.blocks.extend(blocks);
     }

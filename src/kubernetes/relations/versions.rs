@@ -2,22 +2,26 @@
 //! only one of them, so totals count one.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, FactOrigin, Key, KnownFact, LinkKind, Resource};
-use crate::source::parent;
+use crate::source::{FileId, parent};
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount::placeholder;
 
-/// Marks all versions of an object except the one that counts.
-pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, FoundResource)]) {
+/// Marks all versions of an object except the one that counts. What Terraform embeds has no versions: two deployments
+/// of one root create two objects.
+pub(in crate::kubernetes) fn mark(embedded: &[(FileId, String)], found: &mut [(Arc<str>, FoundResource)]) {
+    let embedded: HashSet<FileId> = embedded.iter().map(|(file, _)| *file).collect();
     let mut by_name: BTreeMap<((String, String), bool), Vec<usize>> = BTreeMap::new();
     for (place, (_, found)) in found.iter().enumerate() {
         // A name that is generated, or that contains a placeholder, does not identify an object.
-        let fixed = found.name.as_ref().is_some_and(|name| placeholder(name).is_none()) && !found.generated;
+        let fixed = found.name.as_ref().is_some_and(|name| placeholder(name).is_none())
+            && !found.generated
+            && !embedded.contains(&found.resource.span.file);
         if fixed {
             let identity = (found.resource.address.clone(), releases(&found.resource));
             by_name.entry((identity, found.is_overlay)).or_default().push(place);

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
-use crate::inventory::RunId;
+use crate::inventory::{Fact, FactValue, RunId};
 use crate::languages::hcl::value::{HclData, HclValue};
 use crate::source::{FileId, Segment, SourceFiles, Span};
 
@@ -36,6 +36,8 @@ pub struct Embedded {
     pub file: FileId,
     /// The place that sets its number to zero, if any.
     pub none: Option<Span>,
+    /// The region that the root's configuration of each cloud sets.
+    pub regions: Arc<BTreeMap<&'static str, Fact<FactValue>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,12 +72,13 @@ fn table() -> &'static Table {
 /// Returns the manifests in blocks, in the order of the blocks. Workloads with a `count` of 0 come last.
 pub(super) fn manifests(
     sources: &SourceFiles,
-    blocks: &[EvaluatedBlock],
-    switched_off: &[EvaluatedBlock],
+    (blocks, switched_off): (&[EvaluatedBlock], &[EvaluatedBlock]),
+    regions: BTreeMap<&'static str, Fact<FactValue>>,
     root: Option<&str>,
     run: &RunId,
 ) -> Vec<Embedded> {
     let mut found = Vec::new();
+    let regions = Arc::new(regions);
     let expanded = calls::expanded(blocks);
     let is_call = |it: &EvaluatedBlock| it.keyword == "module" && !expanded.contains(it.address.as_str());
     for block in blocks.iter().chain(switched_off).filter(|it| it.keyword == "resource" || is_call(it)) {
@@ -90,7 +93,8 @@ pub(super) fn manifests(
             let file = sources.derive(&sources.path(block.span.file), text, segments);
             let (address, kind) = (block.address.clone(), kind.clone());
             let (span, root, run) = (block.span, root.map(Into::into), run.clone());
-            found.push(Embedded { address, kind, span, root, run, file, none });
+            let regions = regions.clone();
+            found.push(Embedded { address, kind, span, root, run, file, none, regions });
         }
     }
     found

@@ -37,6 +37,12 @@ impl RootEvaluator<'_> {
         self.provider(module, &given_provider(node, &name).unwrap_or(name))
     }
 
+    /// Returns the default configurations of clouds in a module.
+    pub(in crate::terraform) fn clouds(&self, module: &Rc<Instance>) -> Vec<Arc<Provider>> {
+        let names = CLOUDS.iter().map(|it| it.terraform).filter(|name| module.code.providers.get(name).is_some());
+        names.filter_map(|name| self.provider(module, name)).collect()
+    }
+
     /// Returns the configuration `aws` or `aws.west` of a module.
     fn provider(&self, module: &Rc<Instance>, name: &str) -> Option<Arc<Provider>> {
         module.providers.get(name, || self.work_out_provider(module, name)).ok().flatten()

@@ -14,7 +14,7 @@ use super::options::TerraformOptions;
 use super::passed::values::PassedValue;
 use super::roots::{RootEvidence, automatic_files};
 use super::variant::RootVariant;
-use crate::terraform::block::EvaluatedBlock;
+use crate::terraform::block::{EvaluatedBlock, Provider};
 use crate::terraform::code::library::ModuleLibrary;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
@@ -26,6 +26,8 @@ pub(in crate::terraform) struct LoadedRoot {
     pub(in crate::terraform) blocks: Vec<EvaluatedBlock>,
     /// Resources with a count of 0, as their first instance would be.
     pub(in crate::terraform) switched_off: Vec<EvaluatedBlock>,
+    /// The root's own configurations of clouds.
+    pub(in crate::terraform) clouds: Vec<Arc<Provider>>,
     /// Providers, variables, Terraform settings and module outputs, if they are requested.
     pub(in crate::terraform) others: Vec<EvaluatedBlock>,
     /// The references of its blocks, if they are requested.
@@ -174,6 +176,7 @@ pub(in crate::terraform) fn evaluate_with(
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
     evaluator.switched_off(&instance, &mut root.switched_off);
+    root.clouds = evaluator.clouds(&instance);
     if options.raw {
         evaluator.other_blocks(&instance, &mut root.others);
         evaluator.reaches(&instance, &mut root.reaches);

@@ -34,6 +34,7 @@ pub(super) use inverse::{Literal, PlannedEdit};
 pub(super) use language::{Companion, NeededBlock};
 pub(super) use links::{BlockIndex, module_of};
 pub(super) use node::{PlacedValue, ValueNode};
+pub(super) use place::regions;
 pub(super) use site::Site;
 pub(super) use spot::Spot;
 

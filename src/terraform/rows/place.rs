@@ -1,10 +1,42 @@
 //! Determines the region of a resource.
 
+use std::collections::BTreeMap;
+
+use crate::inventory::row_path::{Start, StepName};
 use crate::inventory::{Fact, FactOrigin, FactValue};
+use crate::languages::hcl::value::HclData;
+use crate::terraform::block::Provider;
+use crate::terraform::code::clouds::CLOUDS;
 
 use super::fact::WantedType;
 use super::language::{ProviderRow, TypeRow};
+use super::load;
 use super::scope::RowScope;
+
+/// Returns the region that each of these configurations of clouds sets, for objects that have none of their own.
+pub(in crate::terraform) fn regions<'p>(
+    configurations: impl Iterator<Item = &'p Provider>,
+) -> BTreeMap<&'static str, Fact<FactValue>> {
+    let region = |it: &Provider| {
+        let cloud = CLOUDS.iter().find(|cloud| cloud.terraform == it.name && it.alias.is_none())?;
+        let row = load::table().providers.get(cloud.provider)?;
+        let paths = row.region.0.iter().filter_map(|it| it.at.as_ref()).filter(|at| at.start == Start::Provider);
+        let names = paths.filter_map(|path| match &path.steps.first()?.name {
+            StepName::Written(name) => Some(name),
+            StepName::At(_) => None,
+        });
+        let attribute = names.filter_map(|name| it.attributes.get(name)).find(|it| !it.value.is_null())?;
+        let fact = match &attribute.value.data {
+            HclData::Unknown(cause) => Fact::unknown(cause.why.clone(), attribute.span),
+            _ => {
+                let region = region_of(&attribute.value.as_text()?, Some(row));
+                Fact::known(FactValue::text(region), attribute.span, FactOrigin::Resolved)
+            }
+        };
+        Some((cloud.provider, fact))
+    };
+    configurations.filter_map(region).collect()
+}
 
 /// Returns the region from the resource, or else from its provider configuration. Zones lose their letter.
 pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<FactValue> {

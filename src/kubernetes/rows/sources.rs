@@ -49,7 +49,9 @@ fn read(
     }
     if let Some(why) = &source.unknown {
         let applies = source.at.0.is_empty() || found.is_some();
-        return if applies { Fact::unknown(why.as_str(), head) } else { Fact::Absent };
+        let candidates = || source.candidates.iter().map(|it| FactValue::text(it.as_str())).collect();
+        let unknown = || UnknownFact { span: head, why: why.as_str().into(), candidates: candidates() };
+        return if applies { Fact::Unknown(unknown()) } else { Fact::Absent };
     }
     match (found, &source.present, &source.default) {
         (Some(nodes), Some(constant), _) => concluded(source, constant, nodes.first().map_or(head, |node| node.span)),

@@ -669,6 +669,9 @@ pub(in crate::kubernetes) struct FieldSource {
     pub default: Option<KindConstant>,
     /// The manifest cannot determine the value, for this reason.
     pub unknown: Option<String>,
+    /// The values that are possible then.
+    #[serde(default)]
+    pub candidates: Vec<String>,
     /// The key below which a default would be set. Reports point to it.
     pub below: Option<String>,
 }

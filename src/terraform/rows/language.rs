@@ -235,6 +235,8 @@ pub(super) struct LinkWord {
     pub(super) back: bool,
     /// If `back` is set, the target refers to the target of this other link.
     pub(super) of: Option<String>,
+    /// This other link has precedence: this one is followed only if the other one has no target.
+    pub(super) unless: Option<String>,
     pub(super) kind: Option<LinkName>,
     /// True if the target is a reservation that covers these machines. They use up its number.
     #[serde(default)]

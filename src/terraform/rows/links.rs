@@ -281,6 +281,9 @@ pub(super) fn follow_all<'a>(
         .iter()
         .partition(|(_, word)| word.of.is_some() || word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));
     for (name, word) in early.into_iter().chain(late) {
+        if word.unless.as_ref().is_some_and(|other| scope.links.contains_key(other.as_str())) {
+            continue;
+        }
         if let Some(linked) = index.follow(scope, word) {
             scope.links.insert(name, linked);
         }

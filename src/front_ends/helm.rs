@@ -69,7 +69,7 @@ fn add_remote(
     let object = helm::object(input.sources, path, CHART_COMMAND, command, &files);
     let label = format!("{} {}", file_name(path), command.release.as_deref().unwrap_or(&command.chart));
     let run = DeploymentRun::new(RunKind::Application, parent(path), Some(&label));
-    out.carriers.insert(object, Carrier { root: None, run: run.id.clone(), none: None });
+    out.carriers.insert(object, Carrier::of_run(&run.id));
     if !out.inventory.runs.iter().any(|it| it.id == run.id) {
         let inputs = files.into_iter().chain([path.to_owned()]);
         out.inventory.runs.push(run.reading(inputs));

@@ -123,7 +123,7 @@ pub(crate) fn installations(sources: &SourceFiles, path: &str) -> Vec<HelmComman
     found
 }
 
-/// Adds the commands of a script, whose text is in a file from an offset, perhaps with another indentation.
+/// Adds the commands of a script, whose content is in a file from an offset, perhaps with another indentation.
 fn add_script(script: &str, (file, first, source): (FileId, usize, &str), found: &mut Vec<HelmCommand>) {
     let script = printed::without_printed(script);
     let place = |word: &ShellWord| {
@@ -287,12 +287,12 @@ fn unescaped(text: &str, wanted: char) -> Option<usize> {
     })
 }
 
-/// Returns the end of `{a,b}` in a text that starts with it.
+/// Returns the end of `{a,b}` in a word that starts with it.
 fn items_end(text: &str) -> usize {
     unescaped(text, '}').map_or(text.len(), |end| end + 1)
 }
 
-/// Splits a text at commas.
+/// Splits a list at commas.
 fn pieces(text: &str) -> Vec<String> {
     let (mut all, mut rest) = (Vec::new(), text);
     while let Some(end) = unescaped(rest, ',') {

@@ -17,7 +17,7 @@ pub(super) struct HelmCommands;
 /// The limit on installations, and on values files that one unknown name may mean.
 const MOST: usize = 500;
 const MOST_FILES: usize = 20;
-/// Parts of commands for clusters of one person or one test. What they install is not deployed elsewhere.
+/// Parts of commands for clusters of one person or one test. Nothing deploys their installations elsewhere.
 const TEST_CLUSTERS: [&[u8]; 5] =
     [b"kind create cluster", b"kind-action", b"minikube", b"k3d cluster create", b"microk8s"];
 

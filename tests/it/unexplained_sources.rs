@@ -34,6 +34,8 @@ const JOB: &str = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: up}\nsp
 fn objects_that_decide_the_number_of_others_are_named() {
     let policy = |target: &str| POLICY.replace("TARGET", target);
     let job = |target: &str| JOB.replace("TARGET", target);
+    let once = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: up}\nspec:\n  template:\n    spec:\n      containers:\n      - image: bitnami/kubectl\n        \
+                command:\n        - kubectl\n        - scale\n        - --replicas=CHANGED\n        - deployment/llm\n";
     let in_one = |text: &str, was: &str, is: &str, told| {
         beside("k8s/x.yaml", &text.replace("CHANGED", was), &text.replace("CHANGED", is), told)
     };
@@ -42,7 +44,9 @@ fn objects_that_decide_the_number_of_others_are_named() {
     assert_told(vec![
         in_one(&policy("llm"), "a", "a, b", Some("line 7: it decides to how many clusters")),
         in_one(&policy("web"), "a", "a, b", None),
-        in_one(&job("llm"), "2", "20", Some("line 18: it changes other objects by `kubectl scale`")),
+        // The numbers of a schedule count. A job that runs once changes the number until somebody changes it again.
+        in_one(&job("llm"), "2", "20", None),
+        in_one(once, "2", "20", Some("line 12: it changes other objects by `kubectl scale`")),
         in_one(&job("web"), "2", "20", None),
         in_one(&job("llm").replace("IMAGE", "CHANGED").replace("\"CHANGED\"", "\"2\""), "1", "2", None),
         in_one(kserve, "4", "8", Some("the accelerators of a pod")),

@@ -12,7 +12,7 @@ use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount::placeholder;
 
-/// Marks all versions of an object except the one that counts. What Terraform embeds has no versions: two deployments
+/// Marks all versions of an object except the one that counts. An object inside Terraform has no versions: two deployments
 /// of one root create two objects.
 pub(in crate::kubernetes) fn mark(embedded: &[(FileId, String)], found: &mut [(Arc<str>, FoundResource)]) {
     let embedded: HashSet<FileId> = embedded.iter().map(|(file, _)| *file).collect();

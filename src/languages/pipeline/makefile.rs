@@ -122,7 +122,7 @@ fn filled(
     result
 }
 
-/// Returns a text of make as a shell reads it: `$(NAME)` is `${NAME}`, and `$$NAME` is a variable of the shell, which is
+/// Returns a value of make as a shell reads it: `$(NAME)` is `${NAME}`, and `$$NAME` is a variable of the shell, which is
 /// unknown.
 fn in_shell(text: &str) -> String {
     let mut result = String::with_capacity(text.len());

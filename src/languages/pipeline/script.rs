@@ -134,7 +134,7 @@ pub(crate) fn entered(folder: &str, next: &str) -> String {
     }
 }
 
-/// Returns the part of a text that a word with a value comes from: the word, its value after an option, or the word that
+/// Returns the part of a line that a word with a value comes from: the word, its value after an option, or the word that
 /// starts with its name.
 pub(super) fn part_with(text: &str, word: &str) -> Option<Range<usize>> {
     let value = word.strip_prefix('-').and_then(|it| it.split_once('=')).map_or(word, |(_, value)| value);

@@ -146,7 +146,7 @@ impl WorkflowReader<'_> {
 fn place_of(at: Span, text: &str, line: usize, word: &str) -> Span {
     let start = at.start as usize;
     let source = text.get(at.range()).unwrap_or_default();
-    // A block of text starts below its mark.
+    // A block starts below its mark.
     let is_block = source.starts_with(['|', '>']);
     let lines = source.split_inclusive('\n').take(line + usize::from(is_block));
     let from = lines.map(str::len).sum::<usize>().min(source.len());

@@ -41,7 +41,7 @@ impl PassedCalls {
     }
 }
 
-/// Finds the commands in the tree and the directory of each among the modules that are no libraries.
+/// Finds the commands in the tree and the directory of each among the modules that are not libraries.
 pub(in crate::terraform) fn find(
     sources: &SourceFiles,
     codes: &[Arc<ModuleCode>],

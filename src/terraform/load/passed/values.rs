@@ -7,7 +7,7 @@ use crate::source::{Span, parent};
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::terraform) struct PassedValue {
     pub(in crate::terraform) name: String,
-    /// The text, or the reason why it is unknown.
+    /// The value, or the reason why it is unknown.
     pub(in crate::terraform) text: Result<String, String>,
     pub(in crate::terraform) at: Span,
     /// Whether it comes from the environment, which variable files override.

@@ -133,12 +133,12 @@ mod tests {
     fn the_keys_of_calls_are_no_keys_of_blocks() {
         let tree = MemoryTree::new()
             .with("main.tf", "module \"m\" {\n  source   = \"./m\"\n  for_each = toset([\"a[1]\", \"b\"])\n}\n")
-            .with("m/main.tf", "resource \"cudo_vm\" \"x\" {\n  count = 2\n  gpus  = 1\n}\n");
+            .with("m/main.tf", "resource \"acme_vm\" \"x\" {\n  count = 2\n  gpus  = 1\n}\n");
         let sources = SourceFiles::new(tree);
         let read = terraform::read(&sources, &["main.tf".into(), "m/main.tf".into()], &TerraformOptions::default());
         let mut found: Vec<_> = read.inventory.unlisted.iter().map(|it| (it.address.as_str(), it.count)).collect();
         found.sort_by_key(|(address, _)| *address);
-        let expected = [("module.m[\"a[1]\"].cudo_vm.x", Some(2.0)), ("module.m[\"b\"].cudo_vm.x", Some(2.0))];
+        let expected = [("module.m[\"a[1]\"].acme_vm.x", Some(2.0)), ("module.m[\"b\"].acme_vm.x", Some(2.0))];
         assert_eq!(found, expected);
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let tree = MemoryTree::new()
             .with(
                 "main.tf",
-                "variable \"n\" { default = 2 }\nresource \"cudo_vm\" \"x\" {\n  count = var.n\n  gpus = 1\n}\n",
+                "variable \"n\" { default = 2 }\nresource \"acme_vm\" \"x\" {\n  count = var.n\n  gpus = 1\n}\n",
             )
             .with("dev.tfvars", "n = 1\n")
             .with("prod.tfvars", "n = 3\n");

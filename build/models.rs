@@ -66,7 +66,7 @@ fn write_model(code: &mut String, model: &Model) -> std::fmt::Result {
          layers: {layers:?}, hidden: {hidden:?}, heads: {heads:?}, kv_heads: {kv_heads:?}, head_dim: {head_dim:?}, vocab: {vocab:?}, \
          published: Precision::{published:?}, checkpoint_gib: {checkpoint_gib:?}, max_context: {max_context:?}, \
          kv_bytes_per_token: {kv_bytes_per_token:?}, window_bytes_per_token: {window_bytes_per_token:?}, window: {window:?}, \
-         state_mib: {state_mib:?}, latent: {latent:?}, tied: {tied:?}, plain: {plain:?}, denoiser_b: {denoiser_b:?}, \
+         state_mib: {state_mib:?}, latent: {latent:?}, tied: {tied:?}, plain: {plain:?}, denoiser_b: {denoiser_b:?}, shapes_assumed: false, \
          as_of: Cow::Borrowed({as_of:?}), source: Cow::Borrowed({source:?}) }},"
     )
 }

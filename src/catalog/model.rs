@@ -41,6 +41,8 @@ pub struct Model {
     pub plain: bool,
     /// Billions of parameters in the diffusion network itself.
     pub denoiser_b: f64,
+    /// Whether no source has the layers and widths, so that they are those of a usual model of that size.
+    pub shapes_assumed: bool,
     pub as_of: Cow<'static, str>,
     pub source: Cow<'static, str>,
 }
@@ -212,6 +214,7 @@ pub(super) fn read(places: &[usize], record: &[String]) -> Result<(Model, Vec<St
         tied: has("tied"),
         plain: has("plain"),
         denoiser_b: denoiser.and_then(|text| text.parse().ok()).unwrap_or(0.0),
+        shapes_assumed: false,
         as_of: cell("as_of").to_owned().into(),
         source: cell("source").to_owned().into(),
     };

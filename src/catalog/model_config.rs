@@ -111,6 +111,7 @@ fn model(name: &str, path: &str, fields: &Fields<'_>) -> Result<Model, Wrong> {
         tied,
         plain: shapes.matrices < 3.0,
         denoiser_b: 0.0,
+        shapes_assumed: false,
         as_of: Cow::Borrowed(""),
         source: path.to_owned().into(),
     })

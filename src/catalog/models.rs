@@ -177,6 +177,7 @@ impl Models {
             tied: false,
             plain: false,
             denoiser_b: 0.0,
+            shapes_assumed: false,
             as_of: Cow::Borrowed(""),
             source: Cow::Borrowed("size in the name"),
         };
@@ -223,6 +224,7 @@ fn complete(model: Cow<'_, Model>) -> Cow<'_, Model> {
     let typical = TYPICAL.iter().filter_map(|id| MODELS.iter().find(|model| model.id == *id));
     let Some(typical) = typical.min_by(|one, two| distance(one).total_cmp(&distance(two))) else { return model };
     let mut model = model.into_owned();
+    model.shapes_assumed = true;
     model.layers = typical.layers;
     model.hidden = typical.hidden;
     model.heads = typical.heads;

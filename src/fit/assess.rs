@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::choose::{Market, MarketPlace, fits};
 use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
+use super::memory::Estimate;
 use super::published::{Question, Quotation, matching};
 use super::speed::{Coefficients, Load, ServerSpeed};
 use super::tokens::CostComparison;
@@ -139,13 +140,7 @@ fn judge(demand: &FitDemand<'_>, given: &Given<'_>, search: &Search<'_, '_>) -> 
         devices: given.used,
         need_gib: estimate.need(),
         budget_gib: budget(&workload, usable_gib),
-        breakdown: BTreeMap::from([
-            ("weights", estimate.weights),
-            ("kv", estimate.cache),
-            ("activations", estimate.activations),
-            ("optimizer", estimate.optimizer),
-            ("overhead", estimate.overhead),
-        ]),
+        breakdown: breakdown(&estimate, demand.unsaid.cache),
         fits_in_eight_bits: !fits && fits_in_eight_bits(demand, &workload, usable_gib),
         fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
         instead: search.instead(given, fits, &estimated),
@@ -157,6 +152,20 @@ fn judge(demand: &FitDemand<'_>, given: &Given<'_>, search: &Search<'_, '_>) -> 
         measured_by: measured.filter(|_| estimated.is_ok()).map(|found| found.format_quotation()),
         training: search.training(given, verdict),
     })
+}
+
+/// Returns the needed memory by purpose. An unknown cache is missing.
+fn breakdown(estimate: &Estimate, cache_is_unknown: bool) -> BTreeMap<&'static str, f64> {
+    let mut parts = BTreeMap::from([
+        ("weights", estimate.weights),
+        ("activations", estimate.activations),
+        ("optimizer", estimate.optimizer),
+        ("overhead", estimate.overhead),
+    ]);
+    if !cache_is_unknown {
+        parts.insert("kv", estimate.cache);
+    }
+    parts
 }
 
 fn fits_in_eight_bits(demand: &FitDemand<'_>, workload: &Workload<'_>, usable_gib: f64) -> bool {

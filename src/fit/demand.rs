@@ -111,8 +111,11 @@ impl<'r> FactReader<'r> {
         let precision = self.precision(&found, task)?;
         let is_served_name = self.resource.fact(Key::Model).origin() == Some(&FactOrigin::ServedName);
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
-        let known_by_size = found.by == Identification::Size;
         let model = found.model;
+        let known_by_size = model.shapes_assumed;
+        if known_by_size && found.by != Identification::Size {
+            self.takes_for("no source has the layers of this model: the size of its cache is unknown".to_owned());
+        }
         let context = self.context(&model, task, program)?;
         // An unknown program may not reserve memory at its start, so gpulint does not report that it refuses to
         // start.
@@ -153,16 +156,16 @@ impl<'r> FactReader<'r> {
             draft_b: self.draft(catalog)?,
             offloaded: self.text(Key::Offload)?.is_some_and(|what| what != "optimizer"),
             training,
-            unsaid: self.unsaid(task, precision, may_be_quantized),
+            unsaid: self.unsaid(task, precision, may_be_quantized, known_by_size),
             model,
         })
     }
 
     /// The values that are not set, so that usual values are assumed.
-    fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> WorkloadDefaults {
+    fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool, cache: bool) -> WorkloadDefaults {
         let absent = |key| self.resource.fact(key).is_absent();
         if task != Task::Train {
-            return WorkloadDefaults { precision: may_be_quantized, ..WorkloadDefaults::default() };
+            return WorkloadDefaults { precision: may_be_quantized, cache, ..WorkloadDefaults::default() };
         }
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let sharding = self.resource.text(Key::Sharding).unwrap_or_default();
@@ -211,7 +214,7 @@ impl<'r> FactReader<'r> {
                 }
                 Identification::Size => {
                     self.takes_for(format!(
-                        "gpulint does not list the model `{name}`: it uses the size in the name, and the layers of a usual model of that size"
+                        "gpulint does not list the model `{name}`: it uses the size in the name, and the size of its cache is unknown"
                     ));
                 }
             }
@@ -271,7 +274,7 @@ impl<'r> FactReader<'r> {
         size: f64,
     ) -> Result<Identified<'c>, MissingFact> {
         self.takes_for(
-            "only the size of the model is known: gpulint uses the layers of a usual model of that size".to_owned(),
+            "only the size of the model is known, not the size of its cache".to_owned(),
         );
         match catalog.models().of_size(size) {
             Some(model) => {

@@ -54,11 +54,13 @@ fn serving(workload: &Workload<'_>) -> Estimate {
     let model = workload.model;
     let weights = weight_bytes(model, workload.precision) / GIB;
     let vision = matches!(model.modality, Modality::Vision);
+    // An unknown cache is left out. Readings that need more memory have one.
+    let element_bytes = if workload.unsaid.cache { 0.0 } else { workload.cache_bytes };
     match workload.engine {
         Engine::Pooled { .. } => {
             let weights = weights / (workload.tensor_parallel * workload.pipeline_parallel);
-            let one = cache_bytes(model, workload.context, workload.cache_bytes);
-            let usual = cache_bytes(model, workload.context.min(USUAL_REQUEST), workload.cache_bytes);
+            let one = cache_bytes(model, workload.context, element_bytes);
+            let usual = cache_bytes(model, workload.context.min(USUAL_REQUEST), element_bytes);
             let cache = one.max(usual * workload.concurrent) / cache_shards(workload) / GIB;
             Estimate {
                 weights,
@@ -72,14 +74,14 @@ fn serving(workload: &Workload<'_>) -> Estimate {
             // The engine computes at most this many tokens at a time.
             const STEP: f64 = 512.0;
             let n = workload.devices.max(1.0);
-            let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
+            let cache = cache_bytes(model, workload.context, element_bytes) * workload.batch / n / GIB;
             let step = STEP * (model.vocab * 4.0 + model.hidden * 24.0) / GIB;
             Estimate { weights: weights / n, cache, activations: step, overhead: 0.5, ..Estimate::default() }
         }
         Engine::Eager => {
             let n = workload.devices.max(1.0);
             let tokens = workload.context * workload.batch;
-            let cache = cache_bytes(model, workload.context, workload.cache_bytes) * workload.batch / n / GIB;
+            let cache = cache_bytes(model, workload.context, element_bytes) * workload.batch / n / GIB;
             // The engine processes the answer's part of the context one token at a time.
             let prompt = 0.75 * tokens;
             let scores = if workload.eager_attention { 6.0 * model.heads * workload.context * tokens } else { 0.0 };

@@ -4,7 +4,7 @@
 //! There is a verdict only if it is the same for all these values. If some fit and others do not, the verdict is
 //! unknown.
 
-use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Optimizer, Recompute, Sharding, Training, Workload, WorkloadDefaults};
 use crate::catalog::Precision;
 use crate::inventory::Task;
 
@@ -18,6 +18,8 @@ const LARGE_BATCH: f64 = 4.0;
 /// The short context is enough for a question and its answer. The long one is the largest plausible if none is set.
 const SHORT_CONTEXT: f64 = 2048.0;
 const LONG_CONTEXT: f64 = 32_768.0;
+/// A large cache per token, as a multiple of that of a usual model of the same size: every head has a cache of its own.
+const LARGE_CACHE: f64 = 4.0;
 
 /// Returns the assumed tokens of a training sequence for this batch size.
 pub(super) fn usual_sequence(batch: f64) -> f64 {
@@ -65,12 +67,14 @@ impl<'m> Workload<'m> {
         let (unsaid, said) = (self.unsaid, self.training);
         let window = if self.model.max_context > 0.0 { self.model.max_context } else { LONG_CONTEXT };
         let context = self.context.max(window.min(LONG_CONTEXT));
+        let known_cache = WorkloadDefaults { cache: false, ..unsaid };
         let readings = [
             (unsaid.sequence, Workload { context: self.context.max(long_sequence(self.batch)), ..*self }),
             (unsaid.batch, Workload { batch: self.batch.max(LARGE_BATCH), ..*self }),
             (unsaid.recompute, Workload { training: Training { recompute: Recompute::No, ..said }, ..*self }),
             (unsaid.sharding, Workload { training: Training { sharding: Sharding::None, ..said }, ..*self }),
             (unsaid.context, Workload { context, ..*self }),
+            (unsaid.cache, Workload { cache_bytes: LARGE_CACHE * self.cache_bytes, unsaid: known_cache, ..*self }),
         ];
         readings.into_iter().filter_map(|(is_open, reading)| is_open.then_some(reading))
     }

@@ -56,6 +56,8 @@ pub struct WorkloadDefaults {
     pub context: bool,
     /// Whether the bits of the weights are not set.
     pub precision: bool,
+    /// Whether the cache of a token is unknown, because no source has the layers of the model.
+    pub cache: bool,
 }
 
 impl WorkloadDefaults {
@@ -70,6 +72,7 @@ impl WorkloadDefaults {
             (self.copy, "a copy in 32 bits"),
             (self.context, "context"),
             (self.precision, "precision"),
+            (self.cache, "cache of a token"),
         ];
         parts.into_iter().filter_map(|(is_open, name)| is_open.then_some(name)).collect()
     }

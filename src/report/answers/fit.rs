@@ -179,10 +179,13 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], styl
                 format!("; not specified: {}", placed.not_said.join(", "))
             };
             let verdict = placed.verdict.name();
-            let _ = writeln!(text, "{verdict}: needs {need:.1} GiB of the {budget:.1} GiB on {gpus}{open}");
+            let least = if placed.breakdown.contains_key("kv") { "" } else { "at least " };
+            let _ = writeln!(text, "{verdict}: needs {least}{need:.1} GiB of the {budget:.1} GiB on {gpus}{open}");
             for name in PARTS {
-                if let Some(gib) = placed.breakdown.get(name).filter(|gib| **gib > 0.0) {
-                    let _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB");
+                match placed.breakdown.get(name) {
+                    Some(gib) if *gib > 0.0 => _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB"),
+                    Some(_) => {}
+                    None => _ = writeln!(text, "  {name:<12}  unknown"),
                 }
             }
         }

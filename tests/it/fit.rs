@@ -142,7 +142,7 @@ fn what_decides_and_is_not_known_is_named() {
     assert_eq!(
         cause(h100().with(Key::Model, "gpt-4")),
         "gpulint does not know the model `gpt-4`; similar names: openai-community/gpt2, EleutherAI/gpt-j-6b, \
-         EleutherAI/gpt-neo-2.7B"
+         EleutherAI/gpt-neo-1.3B"
     );
     assert!(cause(h100()).contains("no model is set for vllm"));
     let mut pod = h100().with(Key::Model, "meta-llama/Llama-3.1-8B");

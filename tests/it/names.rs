@@ -40,7 +40,7 @@ const SPELLED: &[(&str, &str)] = &[
     ("cpatonn/Qwen3-30B-A3B-Instruct-2507-AWQ-4bit", "Qwen/Qwen3-30B-A3B-Instruct-2507"),
     ("qwen3-next-80b-a3b-instruct", "Qwen/Qwen3-Next-80B-A3B-Instruct"),
     ("Qwen3-Embedding-8B-Q8_0.gguf", "Qwen/Qwen3-Embedding-8B"),
-    ("hf://Qwen/Qwen3.5-27B-FP8", "Qwen/Qwen3.5-27B"),
+    ("hf://Qwen/Qwen3.5-27B-FP8", "Qwen/Qwen3.5-27B-FP8"),
     ("lmstudio-community/gpt-oss-20b-GGUF", "openai/gpt-oss-20b"),
     ("openai/gpt-oss-safeguard-20b", "openai/gpt-oss-20b"),
     ("ollama/gemma4:31b", "google/gemma-4-31B-it"),

@@ -217,6 +217,14 @@ impl Catalog {
         row.millionths()
     }
 
+    /// Returns the lowest and the highest price of a machine in the region, as factors of the price by its index.
+    pub fn index_range(&self, provider: &str, region: &str) -> Option<(f64, f64)> {
+        let mut row = self.block.table("regions").find(&[provider, region])?;
+        let _ = (row.text(), row.text(), row.text());
+        let (index, low, high) = (row.millionths()?, row.millionths()?, row.millionths()?);
+        (index > 0).then(|| (low.min(index) as f64 / index as f64, high.max(index) as f64 / index as f64))
+    }
+
     /// Returns the source and the date of a region's price index.
     pub fn index_source(&self, provider: &str, region: &str) -> Option<(&str, &str)> {
         let mut row = self.block.table("regions").find(&[provider, region])?;

@@ -24,6 +24,8 @@ pub(super) struct PricedUnit {
     pub(super) spot_in_doubt: Option<String>,
     /// How far each price may have moved since its date.
     moves: [Option<PriceMove>; CostScenario::ALL.len()],
+    /// The range of each price that is estimated by the index of its region, as factors.
+    of_index: [Option<(f64, f64)>; CostScenario::ALL.len()],
     /// The maximum spot price that the files set.
     most_for_spot: Option<Money>,
     /// The date of the price, such as `2026-07-20`.
@@ -56,13 +58,16 @@ impl PricedUnit {
         self.prices[scenario as usize]
     }
 
-    /// Returns the price, and the range that it may be today if it is outdated.
+    /// Returns the price, and the range that it may be: today if it is outdated, or in its region if it is estimated.
     pub(super) fn range(&self, scenario: CostScenario) -> Option<MoneyRange> {
         let price = self.price(scenario)?;
-        Some(match self.price_move(scenario) {
-            Some(it) => MoneyRange { floor: price.times(it.low), expected: price, ceiling: price.times(it.high) },
-            None => MoneyRange::exactly(price),
-        })
+        let (of_age, of_index) = (self.price_move(scenario), self.of_index[scenario as usize]);
+        if of_age.is_none() && of_index.is_none() {
+            return Some(MoneyRange::exactly(price));
+        }
+        let (low, high) = of_index.unwrap_or((1.0, 1.0));
+        let (low, high) = of_age.map_or((low, high), |it| (it.low * low, it.high * high));
+        Some(MoneyRange { floor: price.times(low), expected: price, ceiling: price.times(high) })
     }
 
     pub(super) fn price_move(&self, scenario: CostScenario) -> Option<PriceMove> {
@@ -78,6 +83,7 @@ impl PricedUnit {
         PricedUnit {
             prices: self.prices,
             moves: Default::default(),
+            of_index: Default::default(),
             estimated: self.estimated.clone(),
             steps: Vec::new(),
             spot_in_doubt: self.spot_in_doubt.clone(),
@@ -284,6 +290,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);
+            unit.of_index = [catalog.index_range(&machine.provider, region); CostScenario::ALL.len()];
             unit.estimate(format!("price of {from} x {times}, the price index of {region}"));
         }
         Basis::Elsewhere { from } => unit.estimate(format!("price of {from}, because no price of {region} is known")),
@@ -525,6 +532,7 @@ fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Catalog
         unit.sustains &= way != CostScenario::OnDemand;
         if matches!(contract.terms, ContractTerms::Rate(_)) {
             unit.moves[way as usize] = None;
+            unit.of_index[way as usize] = None;
             if way == CostScenario::Spot {
                 unit.spot_in_doubt = None;
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::choose::{Market, MarketPlace, fits};
+use super::choose::{Market, MarketPlace, fits, largest_context};
 use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
 use super::memory::Estimate;
@@ -334,6 +334,7 @@ impl Search<'_, '_> {
                 need_gib,
                 budget_gib,
                 speed: Some(speed),
+                largest_context: None,
             })
         });
         let rate = |choice: &FitChoice| choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
@@ -484,6 +485,25 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
         cpus: asked(Key::Cpus),
         memory_gib: asked(Key::Memory),
         ..MarketPlace::default()
+    }
+}
+
+/// Sets the speed of each configuration, and the largest context that fits.
+pub fn complete_options(resource: &Resource, catalog: &Catalog, options: &mut [FitChoice]) {
+    let Ok(demand) = FactReader::new(resource).demand(catalog) else { return };
+    let coefficients = Coefficients::of(catalog);
+    for choice in options {
+        let Some(device) = catalog.hardware(&choice.accelerator) else { continue };
+        let speed = demand.speed(
+            (catalog, coefficients.as_ref()),
+            &choice.accelerator,
+            choice.count,
+            choice.devices,
+            Load::Full(None),
+        );
+        choice.speed = speed.ok();
+        let tensor_parallel = choice.devices / demand.data_parallel.max(1.0);
+        choice.largest_context = largest_context(&demand, &device, tensor_parallel as u32);
     }
 }
 

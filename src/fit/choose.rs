@@ -232,6 +232,7 @@ impl Fitting<'_, '_> {
             need_gib: self.need_gib,
             budget_gib: self.budget_gib,
             speed: None,
+            largest_context: None,
         }
     }
 }
@@ -311,7 +312,38 @@ pub(super) fn fits(
         _ => return None,
     };
     let (need, budget) = (estimate(&workload).need(), budget(&workload, device.usable_gib));
-    (need <= MARGIN * budget).then_some((need, budget))
+    // An unknown cache must fit, too.
+    let holds_cache = || !demand.unsaid.cache || workload.heavier().all(|it| estimate(&it).need() <= budget);
+    (need <= MARGIN * budget && holds_cache()).then_some((need, budget))
+}
+
+/// Returns the largest context in tokens that fits on this many devices with the margin, up to the model's window. It is
+/// unknown if the window or the cache of a token is.
+pub(super) fn largest_context(
+    demand: &FitDemand<'_>,
+    device: &AcceleratorHardware<'_>,
+    tensor_parallel: u32,
+) -> Option<f64> {
+    /// The result is a multiple of this number.
+    const STEP: f64 = 256.0;
+    let window = demand.model.max_context;
+    if demand.task != Task::Serve || demand.unsaid.cache || window <= 0.0 {
+        return None;
+    }
+    let mut tried = demand.clone();
+    let mut holds = |context: f64| {
+        tried.context = context;
+        fits(&tried, device, tensor_parallel).is_some()
+    };
+    if holds(window) {
+        return Some(window);
+    }
+    let (mut least, mut most) = (0.0, (window / STEP).floor());
+    while most - least > 1.0 {
+        let middle = ((least + most) / 2.0).floor();
+        if holds(middle * STEP) { least = middle } else { most = middle }
+    }
+    (least > 0.0).then_some(least * STEP)
 }
 
 /// Whether the attention heads can be distributed evenly over the devices. Cache heads can be divided or repeated.

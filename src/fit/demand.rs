@@ -273,9 +273,7 @@ impl<'r> FactReader<'r> {
         name: Option<&str>,
         size: f64,
     ) -> Result<Identified<'c>, MissingFact> {
-        self.takes_for(
-            "only the size of the model is known, not the size of its cache".to_owned(),
-        );
+        self.takes_for("only the size of the model is known, not the size of its cache".to_owned());
         match catalog.models().of_size(size) {
             Some(model) => {
                 let called = name.map_or_else(|| format!("a model of {size} billion parameters"), str::to_owned);

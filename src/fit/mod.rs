@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use crate::catalog::Money;
 use crate::inventory::{Fact, Task};
 
-pub use assess::{assess, assess_all, options};
+pub use assess::{assess, assess_all, complete_options, options};
 pub use by_measure::{
     BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_for_requests, smaller_server,
 };
@@ -223,4 +223,6 @@ pub struct FitChoice {
     pub budget_gib: f64,
     /// The estimated speed of the workload on this configuration, if there is an estimate.
     pub speed: Option<ServerSpeed>,
+    /// The largest context in tokens that fits with a margin, if it was asked for and the cache is known.
+    pub largest_context: Option<f64>,
 }

@@ -61,7 +61,8 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
         return by_token(arguments, resource, &catalog, &market, &places);
     }
     let options = fit::options(resource, &catalog, &market, &places);
-    let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
+    let mut options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
+    fit::complete_options(resource, &catalog, &mut options);
     output::write(&arguments.output, Format::Text, |format, style| report::fit(format, &fact, &item, &options, style))?;
     let placed = fact.value().and_then(|it| it.placed.value());
     Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {

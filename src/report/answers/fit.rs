@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
-use crate::fit::{Assessment, FitChoice, TrainingRun, by_tokens};
+use crate::fit::{Assessment, FitChoice, TrainingRun, by_tokens, cost_of_tokens};
 use crate::inventory::{Fact, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
@@ -62,6 +62,12 @@ struct Chosen<'a> {
     usd_per_month: WireNumber,
     need_gib_per_gpu: WireNumber,
     budget_gib_per_gpu: WireNumber,
+    /// The largest context that fits with a margin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest_context: Option<WireNumber>,
+    /// At full load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usd_per_million_tokens: Option<WireRange>,
 }
 
 /// Returns the answer in a format; `None` if the command does not support the format.
@@ -135,7 +141,15 @@ fn chosen(choice: &FitChoice) -> Chosen<'_> {
         usd_per_month: choice.per_hour.times(HOURS_PER_MONTH).into(),
         need_gib_per_gpu: rounded(choice.need_gib),
         budget_gib_per_gpu: rounded(choice.budget_gib),
+        largest_context: choice.largest_context.map(WireNumber),
+        usd_per_million_tokens: per_million(choice).map(|it| ends(it, 1e-3)),
     }
+}
+
+/// Returns the dollars for a million generated tokens at full load.
+fn per_million(choice: &FitChoice) -> Option<SpeedRange> {
+    let hour = choice.per_hour.usd();
+    Some(cost_of_tokens(choice.speed.as_ref()?.tokens_per_second, hour, hour, hour))
 }
 
 /// Rounds to a thousandth of a GiB: the formula is not more precise.
@@ -192,10 +206,29 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], styl
         (None, Some(why)) => _ = writeln!(text, "unknown: {}", escape::one_line(why)),
         (None, None) => {}
     }
+    if let Some(first) = options.iter().min_by_key(|it| it.per_hour).filter(|_| assessment.placed.is_absent()) {
+        let _ = writeln!(text, "{}", cheapest(first));
+    }
     let training = assessment.placed.value().and_then(|it| it.training.as_ref());
     text.push_str(&training_run::section(training, item));
     text.push_str(&table(options, style));
     text
+}
+
+/// Returns the answer in one line: the cheapest machine, what it costs and how much it holds.
+fn cheapest(choice: &FitChoice) -> String {
+    let (provider, machine) = (&choice.provider, &choice.machine);
+    let month = Currency::USD.amount(choice.per_hour.times(HOURS_PER_MONTH));
+    let mut line = format!("cheapest of this list: {provider} {machine}, {month}/month");
+    if let Some(cost) = per_million(choice) {
+        let dollars = |number: f64| WireNumber::three_digits(number).0;
+        let (least, most) = (dollars(cost.floor), dollars(cost.ceiling));
+        let _ = write!(line, "; a million tokens cost ${least} to ${most} at full load");
+    }
+    if let Some(tokens) = choice.largest_context {
+        let _ = write!(line, "; a context of up to {tokens} tokens");
+    }
+    line
 }
 
 /// The parts of the needed memory, in the order of the report.

@@ -220,7 +220,9 @@ impl PoolIndex {
     /// Returns the only pool with accelerators that belongs with a pod of Kubernetes without a selector, if it fits.
     fn only(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
         let pod = &inventory.resources[pod];
-        let fits = without_selector(pod, vendor).filter(|_| is_of_kubernetes(pod))?;
+        // An unknown label can select other nodes.
+        let is_known = pod.selector.labels.values().all(|asked| matches!(asked, Fact::Known(_)));
+        let fits = without_selector(pod, vendor).filter(|_| is_known && is_of_kubernetes(pod))?;
         let candidates = nearest(inventory, &self.all, pod).iter().map(|&at| (at, &inventory.resources[at]));
         let mut together = candidates.filter_map(|(at, pool)| {
             let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;

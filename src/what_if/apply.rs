@@ -168,7 +168,8 @@ impl Changing<'_> {
         };
         let Some(first) = names.first() else { return };
         let own = it.text(Key::Provider).or_else(|| self.catalog.provider_of(first)).unwrap_or_default().to_owned();
-        if matches!(self.catalog.recognize(&own, first), Recognized::Host(_)) {
+        let is_host = |cloud: &str| matches!(self.catalog.recognize(cloud, first), Recognized::Host(_));
+        if is_host(&own) || own.is_empty() && self.catalog.assumed_clouds().into_iter().any(is_host) {
             return;
         }
         let machines = self.catalog.machines_among(&own, &names);

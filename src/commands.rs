@@ -208,10 +208,6 @@ impl ObjectWriter {
         self.names.insert(name);
     }
 
-    fn parts(self) -> (String, Vec<Segment>) {
-        (self.text, self.segments)
-    }
-
     fn finish(self, sources: &SourceFiles, path: &str) -> Option<FileId> {
         (!self.text.is_empty()).then(|| sources.derive(path, self.text, self.segments))
     }

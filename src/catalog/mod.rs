@@ -50,7 +50,7 @@ pub use models::{Identification, Identified, Models};
 pub use money::{Currency, Money, MoneyRange, grouped, rounded};
 pub use peers::{COMPOSED, Doubt, PeerPrice, Peers, PriceDoubt};
 pub use precision::Precision;
-pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
+pub use quote::{Basis, Commitment, Offer, Quote, QuotePart, RegionIndex};
 pub use search::Search;
 pub use throughput::{Peak, Published, TrainingShare};
 

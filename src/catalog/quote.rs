@@ -100,6 +100,25 @@ pub struct Offer<'c> {
     pub quote: Quote<'c>,
 }
 
+/// The price level of a region relative to its provider's base region, in millionths.
+#[derive(Debug, Clone, Copy)]
+pub struct RegionIndex<'c> {
+    millionths: i64,
+    low: Option<i64>,
+    high: Option<i64>,
+    pub as_of: &'c str,
+    pub source: &'c str,
+}
+
+impl RegionIndex<'_> {
+    /// Returns the lowest and the highest price of a machine in the region, as factors of the price by its index.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let of_index = |it: i64| it as f64 / self.millionths as f64;
+        let (low, high) = (self.low?.min(self.millionths), self.high?.max(self.millionths));
+        (self.millionths > 0).then(|| (of_index(low), of_index(high)))
+    }
+}
+
 impl Catalog {
     /// Returns the prices of a machine in a region: from the row of that region, or a row for all regions, or else from
     /// the row of another region times the price index. `None` if no row matches.
@@ -210,27 +229,13 @@ impl Catalog {
         regions.find(|known| known.eq_ignore_ascii_case(region))
     }
 
-    /// Returns the price level of a region relative to its provider's base region, in millionths.
-    fn index(&self, provider: &str, region: &str) -> Option<i64> {
+    /// Returns the price level of a region relative to its provider's base region.
+    pub fn region_index(&self, provider: &str, region: &str) -> Option<RegionIndex<'_>> {
         let mut row = self.block.table("regions").find(&[provider, region])?;
         let _ = (row.text(), row.text(), row.text());
-        row.millionths()
-    }
-
-    /// Returns the lowest and the highest price of a machine in the region, as factors of the price by its index.
-    pub fn index_range(&self, provider: &str, region: &str) -> Option<(f64, f64)> {
-        let mut row = self.block.table("regions").find(&[provider, region])?;
-        let _ = (row.text(), row.text(), row.text());
-        let (index, low, high) = (row.millionths()?, row.millionths()?, row.millionths()?);
-        (index > 0).then(|| (low.min(index) as f64 / index as f64, high.max(index) as f64 / index as f64))
-    }
-
-    /// Returns the source and the date of a region's price index.
-    pub fn index_source(&self, provider: &str, region: &str) -> Option<(&str, &str)> {
-        let mut row = self.block.table("regions").find(&[provider, region])?;
-        let _ = (row.text(), row.text(), row.text(), row.millionths(), row.millionths(), row.millionths());
+        let (millionths, low, high) = (row.millionths()?, row.millionths(), row.millionths());
         let (_types, as_of, source) = (row.millionths(), row.text(), row.text());
-        Some((source, as_of))
+        Some(RegionIndex { millionths, low, high, as_of, source })
     }
 
     fn listed_quote(&self, provider: &str, machine: &str, region: &str) -> Option<Quote<'_>> {
@@ -263,10 +268,13 @@ impl Catalog {
         let quotes = || table.range(keys).map(|index| read(table.row(index))).filter(has_price);
         let at_base = table.find(&[keys, &[base]].concat()).map(&read).filter(has_price);
         let quote = at_base.or_else(|| {
-            quotes().find(|quote| self.index(provider, basis_region(quote)).is_some()).or_else(|| quotes().next())
+            quotes()
+                .find(|quote| self.region_index(provider, basis_region(quote)).is_some())
+                .or_else(|| quotes().next())
         })?;
         let from = basis_region(&quote);
-        match (self.index(provider, region), self.index(provider, from)) {
+        let index = |region: &str| self.region_index(provider, region).map(|it| it.millionths);
+        match (index(region), index(from)) {
             (Some(here), Some(there)) if there > 0 => {
                 let factor = (i128::from(here) * 1_000_000 + i128::from(there) / 2) / i128::from(there);
                 let factor = i64::try_from(factor).ok()?;

@@ -4,11 +4,9 @@
 //! Follows the command line of Helm 4 and its syntax of single values (`strvals`, 2026-11). A value that only a run
 //! of the script knows is unknown. This module does not know which charts exist.
 
-use crate::languages::shell::{HOLE, ShellWord, assignment, certain_commands, cut_templates, printed};
+use crate::languages::shell::{HOLE, ShellWord, certain_commands, cut_templates, printed, program_at, program_name};
 use crate::languages::yaml::{self, Node, NodeData, NodeEntry, quoted};
-use crate::source::{FileId, SourceFiles, Span, file_name};
-
-use super::PREFIXES;
+use crate::source::{FileId, SourceFiles, Span, file_name, has_mark};
 
 /// A command that installs or renders a chart.
 pub(crate) struct HelmCommand {
@@ -50,8 +48,8 @@ const MOST_COMMANDS: usize = 200;
 const MOST_VALUES: usize = 500;
 /// The bytes of variables that the commands of one file may repeat.
 const ROOM: usize = 1 << 20;
-/// Words of a shell or a package runner before a command.
-const BEFORE: [&str; 8] = ["then", "do", "else", "if", "!", "uv", "run", "&&"];
+/// Words before a command beyond those of every script.
+const RUNNERS: [&str; 4] = ["nohup", "uv", "run", "&&"];
 /// Options of Helm without a value.
 const SWITCHES: [&str; 36] = [
     "install",
@@ -92,10 +90,8 @@ const SWITCHES: [&str; 36] = [
     "take-ownership",
 ];
 
-/// Returns true if a file may contain such a command.
-pub(crate) fn may_install(text: &[u8]) -> bool {
-    ["helm ", "helm3 ", "HelmDeploy@"].iter().any(|mark| memchr::memmem::find(text, mark.as_bytes()).is_some())
-}
+/// Every file with such a command contains one of these strings.
+pub(crate) const MARKS: [&[u8]; 3] = [b"helm ", b"helm3 ", b"HelmDeploy@"];
 
 /// Returns the commands of a script, or of the strings of a pipeline.
 pub(crate) fn installations(sources: &SourceFiles, path: &str) -> Vec<HelmCommand> {
@@ -110,7 +106,7 @@ pub(crate) fn installations(sources: &SourceFiles, path: &str) -> Vec<HelmComman
         let mut open = vec![&document.root];
         while let Some(node) = open.pop() {
             found.extend(azure_task(node));
-            if let Some(script) = node.text().filter(|it| may_install(it.as_bytes())) {
+            if let Some(script) = node.text().filter(|it| has_mark(it.as_bytes(), &MARKS)) {
                 let source = text.get(node.span.range()).unwrap_or_default();
                 add_script(&cut_templates(script, false), (file, node.span.start as usize, source), &mut found);
             }
@@ -136,7 +132,7 @@ fn add_script(script: &str, (file, first, source): (FileId, usize, &str), found:
         if found.len() >= MOST_COMMANDS {
             return;
         }
-        let is_helm = words.iter().any(|word| ["helm", "helm3"].contains(&program(&word.text)));
+        let is_helm = words.iter().any(|word| ["helm", "helm3"].contains(&program_name(&word.text)));
         if is_helm {
             let words: Vec<HelmWord> =
                 words.iter().map(|word| HelmWord { at: place(word), text: word.text.clone() }).collect();
@@ -161,15 +157,10 @@ fn find_in_lines(source: &str, line: usize, raw: &str) -> std::ops::Range<usize>
     }
 }
 
-fn program(word: &str) -> &str {
-    file_name(word.trim_start_matches(['@', '-', '+']))
-}
-
 /// Returns the command that the words form, if it installs or renders a chart.
 fn command(words: &[HelmWord]) -> Option<HelmCommand> {
-    let is_before = |word: &str| PREFIXES.contains(&word) || BEFORE.contains(&word) || assignment(word).is_some();
-    let first = words.iter().position(|it| !is_before(&it.text))?;
-    if !["helm", "helm3"].contains(&program(&words.get(first)?.text)) {
+    let first = program_at(words.iter().map(|it| it.text.as_str()), &RUNNERS)?;
+    if !["helm", "helm3"].contains(&program_name(&words.get(first)?.text)) {
         return None;
     }
     let (plain, options) = arguments(words.get(first + 1..)?)?;
@@ -361,7 +352,7 @@ pub(crate) fn object(
     (kind, group): (&str, &str),
     command: &HelmCommand,
     files: &[String],
-) -> FileId {
+) -> Option<FileId> {
     let mut spec = Vec::new();
     if !files.is_empty() {
         let files: Vec<String> = files.iter().map(|file| quoted(&format!("/{file}"))).collect();
@@ -377,8 +368,7 @@ pub(crate) fn object(
     let mut writer = super::ObjectWriter::default();
     let name = command.release.as_deref().or_else(|| Some(file_name(&command.chart)));
     writer.add(path, kind, group, name, &spec, command.at);
-    let (text, segments) = writer.parts();
-    sources.derive(path, text, segments)
+    writer.finish(sources, path)
 }
 
 /// Writes a node as YAML in one line.

@@ -8,7 +8,7 @@ use crate::kubernetes;
 use crate::languages::table::Language;
 use crate::source::{FileId, parent};
 
-use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
+use super::front_end::{FrontEnd, FrontEndInput, Reading};
 use super::manifests;
 
 pub(super) struct Commands;
@@ -30,11 +30,7 @@ impl FrontEnd for Commands {
             };
             let Some(objects) = objects else { continue };
             let run = DeploymentRun::new(RunKind::Manifests, parent(&path), Some("commands"));
-            out.carriers.insert(objects, Carrier::of_run(&run.id));
-            match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
-                Some(known) => known.inputs.push(path.as_str().into()),
-                None => out.inventory.runs.push(run.reading([path.as_str()])),
-            }
+            out.carry(objects, run, &path);
             found.push((objects, path));
         }
         if !found.is_empty() {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Fact, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw};
+use crate::inventory::{
+    self, Declined, DeploymentRun, Fact, FactEdit, FactValue, Inventory, Resource, RunId, WantedRaw,
+};
 use crate::source::{Edit, FileId, SourceFiles, Span};
 use crate::{AnalysisCache, AnalysisSettings};
 
@@ -24,6 +26,17 @@ pub(crate) struct Reading {
     pub(super) installations: Vec<crate::kubernetes::ChartInstallation>,
     /// The resources that apply these manifests.
     pub(super) carriers: HashMap<FileId, Carrier>,
+}
+
+impl Reading {
+    /// Adds manifests that a front end made of a file, as a part of a deployment.
+    pub(super) fn carry(&mut self, made: FileId, run: DeploymentRun, path: &str) {
+        self.carriers.insert(made, Carrier::of_run(&run.id));
+        match self.inventory.runs.iter_mut().find(|it| it.id == run.id) {
+            Some(known) => known.inputs.push(path.into()),
+            None => self.inventory.runs.push(run.reading([path])),
+        }
+    }
 }
 
 /// The resource that applies a manifest in another language.

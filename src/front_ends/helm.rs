@@ -7,8 +7,8 @@ use crate::commands::helm::{self, HelmCommand};
 use crate::inventory::{DeploymentRun, RunKind};
 use crate::kubernetes::{CHART_COMMAND, ChartInstallation};
 use crate::languages::shell::HOLE;
-use crate::languages::table::{is_script_alone, may_call_deploy_tools};
-use crate::source::{file_name, is_example, join, parent, those};
+use crate::languages::table::scripts_with;
+use crate::source::{around, file_name, has_mark, is_example, join, parent};
 
 use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
 
@@ -23,11 +23,7 @@ const TEST_CLUSTERS: [&[u8]; 5] =
 
 impl FrontEnd for HelmCommands {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
-        let may_install = |path: &&String| {
-            let is_script = is_script_alone(path) || may_call_deploy_tools(path);
-            is_script && input.sources.glance(path, helm::may_install).unwrap_or(false)
-        };
-        let scripts = those(input.paths.iter().collect(), may_install);
+        let scripts = scripts_with(input.sources, input.paths, &helm::MARKS);
         if scripts.is_empty() {
             return;
         }
@@ -49,7 +45,7 @@ impl FrontEnd for HelmCommands {
 
 /// Returns whether a script only tests charts.
 fn is_test(input: &FrontEndInput<'_>, path: &str) -> bool {
-    let creates = |text: &[u8]| TEST_CLUSTERS.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
+    let creates = |text: &[u8]| has_mark(text, &TEST_CLUSTERS);
     path.split(['/', '-', '_', '.']).any(is_example) || input.sources.glance(path, creates).unwrap_or(false)
 }
 
@@ -66,7 +62,7 @@ fn add_remote(
     if is_example || command.chart.contains(HOLE) || files.is_empty() && command.set.is_empty() {
         return;
     }
-    let object = helm::object(input.sources, path, CHART_COMMAND, command, &files);
+    let Some(object) = helm::object(input.sources, path, CHART_COMMAND, command, &files) else { return };
     let label = format!("{} {}", file_name(path), command.release.as_deref().unwrap_or(&command.chart));
     let run = DeploymentRun::new(RunKind::Application, parent(path), Some(&label));
     out.carriers.insert(object, Carrier::of_run(&run.id));
@@ -98,7 +94,7 @@ impl<'t> ChartTree<'t> {
             return None;
         }
         if !written.contains(HOLE) {
-            let mut found = above(path).filter_map(|folder| join(folder, written));
+            let mut found = around(parent(path)).filter_map(|folder| join(folder, written));
             return found.find_map(|directory| self.charts.get(directory.as_str()).copied());
         }
         let mut found = self.charts.iter().filter(|directory| is_meant(written, directory));
@@ -109,7 +105,7 @@ impl<'t> ChartTree<'t> {
     fn files(&self, path: &str, written: &str) -> Vec<String> {
         let written = below_unknown(written);
         if !written.contains(HOLE) {
-            let mut found = above(path).filter_map(|folder| join(folder, written));
+            let mut found = around(parent(path)).filter_map(|folder| join(folder, written));
             return found.find(|file| self.paths.contains(file.as_str())).into_iter().collect();
         }
         let is_values = |file: &&&str| [".yaml", ".yml"].iter().any(|end| file.ends_with(end));
@@ -150,11 +146,6 @@ impl<'t> ChartTree<'t> {
             ChartInstallation { is_example, ..it }
         }));
     }
-}
-
-/// Returns the directory of a file and those above it.
-fn above(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(parent(path)), |folder| (!folder.is_empty()).then(|| parent(folder)))
 }
 
 /// Returns the rest of a path whose first directory is unknown, such as that of the checkout.

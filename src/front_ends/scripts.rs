@@ -6,7 +6,7 @@ use crate::languages::table::{Language, Reader};
 use crate::slurm;
 use crate::source::{SourceFiles, each, parent};
 
-use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
+use super::front_end::{FrontEnd, FrontEndInput, Reading};
 
 pub(super) struct Scripts;
 
@@ -27,11 +27,7 @@ impl FrontEnd for Scripts {
             out.inventory.foreign.extend(others.map(|language| UnsupportedFile::new(path, language)));
             let Some(job) = job else { continue };
             let run = DeploymentRun::new(RunKind::Manifests, parent(path), Some("Slurm"));
-            out.carriers.insert(job, Carrier::of_run(&run.id));
-            match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
-                Some(known) => known.inputs.push(path.as_str().into()),
-                None => out.inventory.runs.push(run.reading([path.as_str()])),
-            }
+            out.carry(job, run, path);
             out.embedded.push((job, path.clone()));
         }
     }

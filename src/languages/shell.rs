@@ -20,6 +20,8 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::source::file_name;
+
 pub(crate) use certain::{certain_commands, certain_script};
 pub(crate) use steps::{RunsWhen, Step, steps};
 
@@ -507,6 +509,20 @@ pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
 /// Splits `NAME=value` into its two parts.
 pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| is_name(name))
+}
+
+/// Words of a shell and programs that start another one. Each may precede the program of a command.
+const BEFORE: [&str; 10] = ["sudo", "time", "exec", "env", "then", "do", "else", "if", "!", "command"];
+
+/// Returns the place of the program among the words of a command. Assignments and `runners` may precede it, too.
+pub(crate) fn program_at<'w>(words: impl IntoIterator<Item = &'w str>, runners: &[&str]) -> Option<usize> {
+    let is_before = |word: &str| BEFORE.contains(&word) || runners.contains(&word) || assignment(word).is_some();
+    words.into_iter().position(|word| !is_before(word))
+}
+
+/// Returns the name of a program without its folder and the marks of a recipe of make.
+pub(crate) fn program_name(word: &str) -> &str {
+    file_name(word.trim_start_matches(['@', '-', '+']))
 }
 
 #[cfg(test)]

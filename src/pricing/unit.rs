@@ -1,8 +1,8 @@
 //! The price of one machine per hour: from the catalog, or an estimate, minus discounts.
 
 use crate::catalog::{
-    Basis, Catalog, CatalogMachine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers,
-    is_past_spot,
+    Basis, Catalog, CatalogMachine, Money, MoneyRange, PriceMove, Quote, QuotePart, RegionIndex, SPOT_IS_GOOD_FOR,
+    covers, is_past_spot,
 };
 use crate::inventory::{Key, Resource};
 
@@ -287,10 +287,14 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
     let is_listed =
         matches!(quote.basis, Basis::Listed { region: of } | Basis::Refreshed { region: of } if of == region);
     let mut unit = PricedUnit { as_of, spot_as_of, notes, unverified, is_own, is_listed, ..PricedUnit::default() };
+    let index = match quote.basis {
+        Basis::Regional { .. } => catalog.region_index(&machine.provider, region),
+        _ => None,
+    };
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);
-            unit.of_index = [catalog.index_range(&machine.provider, region); CostScenario::ALL.len()];
+            unit.of_index = [index.and_then(|it| it.range()); CostScenario::ALL.len()];
             unit.estimate(format!("price of {from} x {times}, the price index of {region}"));
         }
         Basis::Elsewhere { from } => unit.estimate(format!("price of {from}, because no price of {region} is known")),
@@ -309,9 +313,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
         let base = base.as_ref().and_then(|base| listed(base, scenario));
         unit.step(scenario, origin(quote, machine, region, scenario, base), price);
     }
-    if let Basis::Regional { .. } = quote.basis
-        && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
-    {
+    if let Some(RegionIndex { source, as_of, .. }) = index {
         unit.add_step(
             SumStep::from_text(format!("the price index of {region}: {source}, {as_of}"))
                 .about(StepSource::Fact(Key::Region)),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::catalog::{AWS, AZURE, GCP};
 use crate::inventory::{BillingRole, Home, Inventory, LinkKind, Resource};
-use crate::source::{SourceFiles, join, parent};
+use crate::source::{SourceFiles, around, join, parent};
 
 /// The limit on the kustomizations that gpulint follows from one folder. Real ones stay far below it.
 const MOST_REACHED: usize = 10_000;
@@ -115,11 +115,6 @@ fn named(line: &str) -> Option<&str> {
     let path = item.unwrap_or(line).strip_prefix("path:").map(str::trim).or(item)?;
     let path = path.trim_matches(['"', '\'']);
     (!path.is_empty() && !path.contains([' ', ':'])).then_some(path)
-}
-
-/// Iterates over a folder and all its parents; the root of the tree comes last.
-pub(super) fn around(folder: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| parent(folder)))
 }
 
 /// Returns the innermost folder that contains both.

@@ -8,9 +8,9 @@ use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{
     BillingRole, Fact, FactOrigin, Inventory, Key, KnownFact, Link, LinkKind, Range, Resource, Taint,
 };
-use crate::source::Span;
+use crate::source::{Span, around};
 
-use super::homes::{HomeIndex, around, is_within};
+use super::homes::{HomeIndex, is_within};
 
 /// Facts that a pod inherits from its pool, unless its own manifest sets them.
 const INHERITED: &[Key] = &[

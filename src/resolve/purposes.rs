@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{BillingRole, Fact, FactOrigin, Inventory, Key, LinkKind, Purpose, Resource};
+use crate::source::around;
 
-use super::homes::{HomeIndex, around};
+use super::homes::HomeIndex;
 use super::pools::is_pool;
 
 /// Gives each pool without its own purpose the purpose of its pods, if they agree. If no pod selects the pool by name,

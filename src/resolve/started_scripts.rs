@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::inventory::programs::{MachineEnd, machine_end};
 use crate::inventory::{Inventory, Key};
-use crate::source::SourceFiles;
+use crate::source::{SourceFiles, file_name};
 
 /// Sets how a machine ends from the script that it starts last, if the tree contains one file of that name, or several
 /// that end in the same way.
@@ -51,8 +51,4 @@ fn best_matches<'p>(on_machine: &str, paths: &[&'p String]) -> Vec<&'p String> {
 
 fn is_alike(one: &MachineEnd, other: &MachineEnd) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

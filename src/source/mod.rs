@@ -45,8 +45,9 @@ pub use needles::Needles;
 pub use pattern::matches;
 pub(crate) use static_regex::{compiled, static_regex};
 pub use threads::{each, those};
+pub(crate) use tree::has_mark;
 pub use tree::{
-    BESIDE, MemoryTree, ReadError, Tree, TreeEntry, demand_text, file_name, is_below, is_example, join, normalize,
-    parent, real_path,
+    BESIDE, MemoryTree, ReadError, Tree, TreeEntry, around, demand_text, file_name, is_below, is_example, join,
+    normalize, parent, real_path,
 };
 pub(crate) use unified::{LineHunk, changes, git_patch, unified};

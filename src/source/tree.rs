@@ -216,6 +216,16 @@ pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
+/// Iterates over a directory and all directories above it; the root of the tree comes last.
+pub fn around(directory: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(directory), |it| (!it.is_empty()).then(|| parent(it)))
+}
+
+/// Returns true if bytes of a file contain one of these marks.
+pub(crate) fn has_mark(text: &[u8], marks: &[&[u8]]) -> bool {
+    marks.iter().any(|mark| memchr::memmem::find(text, mark).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::value::HclValue;
-use crate::source::{file_name, is_below, join, parent, those};
+use crate::source::{file_name, has_mark, is_below, join, parent, those};
 
 use super::reading::{ParameterValues, TemplateInput, TemplatesByPath};
 
@@ -58,8 +58,8 @@ pub(super) fn parameter_files<'i, T>(
     let files = input.paths.iter();
     let files = files.filter(|path| is_named_so(path) && !templates.contains_key(*path) && is_near(path));
     let files: BTreeSet<&String> = files.collect();
-    let has_mark = |text: &[u8]| marks.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
-    let is_one = |path: &&String| is_own(path) || input.sources.glance(path, has_mark).unwrap_or(false);
+    let is_one =
+        |path: &&String| is_own(path) || input.sources.glance(path, |text| has_mark(text, marks)).unwrap_or(false);
     those(files.into_iter().collect(), is_one)
 }
 

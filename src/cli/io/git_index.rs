@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::file_tree::{below, read_limited};
 use super::git_files;
-use crate::source::{named, those};
+use crate::source::{has_mark, named, those};
 
 /// The largest index that is read, with about two million files.
 const LONGEST_BYTES: u64 = 256 << 20;
@@ -231,8 +231,7 @@ pub(in crate::cli) fn same<'o>(
 
 /// Whether attributes can make git write a content that differs from the object.
 pub(in crate::cli) fn makes_other_text(attributes: &[u8]) -> bool {
-    let words: [&[u8]; 3] = [b"working-tree-encoding", b"filter", b"ident"];
-    words.iter().any(|word| memchr::memmem::find(attributes, word).is_some())
+    has_mark(attributes, &[b"working-tree-encoding", b"filter", b"ident"])
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::Analysis;
 use crate::compare::{HiddenGrowth, Touched, hidden_growth};
 use crate::front_ends::files;
 use crate::inventory::Unjudged;
-use crate::source::{MixedTree, Tree, file_name, parent};
+use crate::source::{MixedTree, Tree, around, file_name, parent};
 
 /// The number of changed files up to which each is applied alone.
 const FEW_FILES: usize = 6;
@@ -150,8 +150,7 @@ fn deployed_together(base: &Session, head: &Session, path: &str) -> String {
         is_there(head, directory, "Chart.yaml")
             && (is_there(base, directory, "Chart.yaml") || !is_there(base, directory, ""))
     };
-    let ancestors = std::iter::successors(Some(directory), |it| (!it.is_empty()).then(|| parent(it)));
-    let chart = ancestors.take(MOST_FOLDERS).find(has_chart);
+    let chart = around(directory).take(MOST_FOLDERS).find(has_chart);
     let of_chart = chart.filter(|chart| {
         let within = path.strip_prefix(chart).unwrap_or(path).trim_start_matches('/');
         within.starts_with("templates/") || ["values.yaml", "Chart.yaml"].contains(&within)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::compare::state::TreeState;
 use crate::front_ends::files;
-use crate::source::{LineHunk, changes, file_name, lines_with_offsets, parent};
+use crate::source::{LineHunk, around, changes, file_name, lines_with_offsets};
 
 /// The role of a file for Terraform, kubectl, helm, kustomize and their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ const CODE: [&str; 24] = [
 /// Returns the directory of the chart that contains a path.
 pub(in crate::compare) fn chart_around<'p>(head: &TreeState, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
-    std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
+    around(path).find(has_chart)
 }
 
 /// Returns true for documentation, images, styles, fonts, translations, lock files and licenses.

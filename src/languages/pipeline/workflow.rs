@@ -2,7 +2,7 @@
 
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::languages::yaml::{self, Node};
-use crate::source::{FileId, SourceFiles, Span};
+use crate::source::{FileId, SourceFiles, Span, has_mark};
 
 use super::call::{CallContext, CalledTool, PipelineCall, PlacedWord, ROOM};
 use super::script::{ScriptReader, part_with};
@@ -98,7 +98,7 @@ impl WorkflowReader<'_> {
     }
 
     fn has_mark(&self, text: &str) -> bool {
-        self.marks.iter().any(|mark| memchr::memmem::find(text.as_bytes(), mark).is_some())
+        has_mark(text.as_bytes(), self.marks)
     }
 
     /// Returns the context inside a node.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::source::static_regex;
+use crate::source::{SourceFiles, has_mark, static_regex, those};
 
 /// The languages with a reader, for messages.
 pub(crate) const READ: &str = "Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi";
@@ -696,8 +696,14 @@ pub(crate) fn may_call_deploy_tools(path: &str) -> bool {
         "play",
         "deploy",
     ];
-    let low = path.to_ascii_lowercase();
-    is_script_alone(path) || is_script(path) && NAMES.iter().any(|name| low.contains(name))
+    let is_named = |path: &str| NAMES.iter().any(|name| path.contains(name));
+    is_script_alone(path) || is_script(path) && is_named(&path.to_ascii_lowercase())
+}
+
+/// Returns the scripts and pipelines that may call deploy tools and contain one of these marks.
+pub(crate) fn scripts_with<'p>(sources: &SourceFiles, paths: &'p [String], marks: &[&[u8]]) -> Vec<&'p String> {
+    let scripts = paths.iter().filter(|path| may_call_deploy_tools(path)).collect();
+    those(scripts, |path| sources.glance(path, |text| has_mark(text, marks)).unwrap_or(false))
 }
 
 fn is_yaml(path: &str) -> bool {

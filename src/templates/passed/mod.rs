@@ -8,8 +8,8 @@ mod samconfig;
 mod settings;
 
 use crate::languages::pipeline;
-use crate::languages::table::{is_script_alone, may_call_deploy_tools};
-use crate::source::{file_name, those};
+use crate::languages::table::may_call_deploy_tools;
+use crate::source::{file_name, has_mark, those};
 
 pub(super) use deployment::{DeployTarget, PassedDeployment};
 pub(super) use join::join;
@@ -25,12 +25,12 @@ pub(super) fn find(
     let is_of_aws = target == DeployTarget::CloudFormation;
     let tool_of = |path: &str| settings::tool_of(path).filter(|_| is_of_aws);
     let is_settings = |path: &str| is_of_aws && (file_name(path) == samconfig::NAME || tool_of(path).is_some());
-    let may_deploy = |path: &str| is_settings(path) || is_script_alone(path) || may_call_deploy_tools(path);
+    let may_deploy = |path: &str| is_settings(path) || may_call_deploy_tools(path);
     let files: Vec<&String> = input.paths.iter().filter(|path| may_deploy(path) && !is_template(path)).collect();
-    let has_mark = |text: &[u8]| marks(target).iter().any(|mark| memchr::memmem::find(text, mark).is_some());
     let has_template = |path: &&String| input.sources.glance(path, settings::may_name_template).unwrap_or(false);
     let is_one = |path: &&String| {
-        is_settings(path) && has_template(path) || input.sources.glance(path, has_mark).unwrap_or(false)
+        is_settings(path) && has_template(path)
+            || input.sources.glance(path, |text| has_mark(text, marks(target))).unwrap_or(false)
     };
     let mut all = Vec::new();
     for path in those(files, is_one) {

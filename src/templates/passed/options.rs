@@ -2,14 +2,13 @@
 
 use crate::languages::hcl::value::{HclNumber, HclValue};
 use crate::languages::pipeline::{CalledTool, PipelineCall, PlacedWord, words};
-use crate::languages::shell::HOLE;
+use crate::languages::shell::{HOLE, program_at, program_name};
 use crate::languages::yaml::{self, Node};
 
 use super::deployment::{DeployTarget, PassedDeployment};
 
-/// Words that may precede a command.
-const BEFORE: [&str; 14] =
-    ["sudo", "time", "exec", "env", "then", "do", "else", "if", "!", "uv", "run", "poetry", "pipenv", "command"];
+/// Words before a command beyond those of every script.
+const RUNNERS: [&str; 4] = ["uv", "run", "poetry", "pipenv"];
 
 /// Returns the deployment that a call describes; `None` if the call passes no values to a template of this cloud.
 pub(super) fn deployment(path: &str, call: &PipelineCall, target: DeployTarget) -> Option<PassedDeployment> {
@@ -39,9 +38,8 @@ fn sets_values(name: &str) -> bool {
 /// Returns the options of a command that deploys a template, each with its words.
 fn options(words: &[PlacedWord], target: DeployTarget) -> Option<Vec<(&str, Vec<PlacedWord>)>> {
     let text = |at: usize| words.get(at).map_or("", |it| it.text.as_str());
-    let is_assignment = |word: &str| crate::languages::shell::assignment(word).is_some();
-    let first = words.iter().position(|it| !BEFORE.contains(&it.text.as_str()) && !is_assignment(&it.text))?;
-    let program = text(first).trim_start_matches(['@', '-', '+']).rsplit('/').next()?;
+    let first = program_at(words.iter().map(|it| it.text.as_str()), &RUNNERS)?;
+    let program = program_name(text(first));
     let plain: Vec<&str> = (first + 1..words.len().min(first + 8)).map(text).collect();
     let follow = |names: &[&str]| plain.iter().position(|it| names.contains(it));
     let verb = match (target, program) {

@@ -4,7 +4,7 @@
 use crate::languages::hcl::value::HclValue;
 use crate::languages::shell::{HOLE, cut_templates};
 use crate::languages::yaml::{self, Node};
-use crate::source::{SourceFiles, file_name, join, parent};
+use crate::source::{SourceFiles, file_name, has_mark, join, parent};
 
 use super::deployment::PassedDeployment;
 use super::options::cloudformation_value;
@@ -40,7 +40,7 @@ pub(super) fn tool_of(path: &str) -> Option<SettingsTool> {
 
 /// Returns true if a settings file may have parameters of a template.
 pub(super) fn may_name_template(text: &[u8]) -> bool {
-    [&b"template"[..], b"parameter"].iter().any(|mark| memchr::memmem::find(text, mark).is_some())
+    has_mark(text, &[b"template", b"parameter"])
 }
 
 /// Returns the deployments of a settings file.

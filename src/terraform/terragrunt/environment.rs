@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Cause, HclValue};
 use crate::languages::pipeline::{self, CallContext, CalledTool, PipelineCall, PlacedWord, entered};
 use crate::languages::shell::HOLE;
-use crate::languages::table::{is_script_alone, may_call_deploy_tools};
-use crate::source::{Segment, SourceFiles, Span, file_name, is_below, join, parent, those};
+use crate::languages::table::scripts_with;
+use crate::source::{Segment, SourceFiles, Span, around, file_name, is_below, join, parent};
 
 /// Every file with such a command contains this string.
 const MARKS: [&[u8]; 1] = [b"terragrunt"];
@@ -25,10 +25,7 @@ pub(super) struct TerragruntCommands(Vec<TerragruntCommand>);
 
 impl TerragruntCommands {
     pub(super) fn find(sources: &SourceFiles, paths: &[String]) -> TerragruntCommands {
-        let has_mark = |text: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
-        let candidates: Vec<&String> =
-            paths.iter().filter(|path| is_script_alone(path) || may_call_deploy_tools(path)).collect();
-        let files = those(candidates, |path| sources.glance(path, has_mark).unwrap_or(false));
+        let files = scripts_with(sources, paths, &MARKS);
         let of = |path: &String| -> Vec<TerragruntCommand> {
             let calls = pipeline::calls(sources, path, &MARKS).into_iter().filter_map(context);
             calls.map(|context| TerragruntCommand { path: path.clone(), context }).collect()
@@ -78,8 +75,7 @@ impl TerragruntCommand {
         if folder.contains(HOLE) || folder.starts_with('/') {
             return true;
         }
-        let bases = std::iter::successors(Some(parent(&self.path)), |it| (!it.is_empty()).then(|| parent(it)));
-        let mut folders = bases.filter_map(|base| join(base, folder));
+        let mut folders = around(parent(&self.path)).filter_map(|base| join(base, folder));
         folders.any(|it| it.is_empty() || it == unit || is_below(unit, &it))
     }
 }

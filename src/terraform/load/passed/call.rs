@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use crate::languages::pipeline::{CallContext, CalledTool, PipelineCall, PlacedWord, entered, words};
-use crate::languages::shell::{HOLE, assignment, cut_templates};
+use crate::languages::shell::{HOLE, assignment, cut_templates, program_at, program_name};
 use crate::languages::yaml::Node;
-use crate::source::{Span, file_name};
+use crate::source::Span;
 
 use super::values::{PassedCall, PassedFile, PassedValue};
 
-/// Words that may precede a program.
-const BEFORE: [&str; 10] = ["sudo", "time", "exec", "env", "then", "do", "else", "if", "!", "command"];
 const TOOLS: [&str; 2] = ["terraform", "tofu"];
 /// The start of environment variables with values.
 const VARIABLE: &str = "TF_VAR_";
@@ -54,9 +52,8 @@ fn value(path: &str, name: &str, text: &str, at: Span) -> PassedValue {
 
 fn of_command(path: &str, words: &[PlacedWord], context: &CallContext) -> Option<PassedCall> {
     let mut it = blank(path, context);
-    let is_tool = |word: &PlacedWord| TOOLS.contains(&file_name(word.text.trim_start_matches(['@', '-', '+'])));
-    let is_before = |word: &PlacedWord| BEFORE.contains(&word.text.as_str()) || assignment(&word.text).is_some();
-    let first = words.iter().position(|word| !is_before(word))?;
+    let is_tool = |word: &PlacedWord| TOOLS.contains(&program_name(&word.text));
+    let first = program_at(words.iter().map(|word| word.text.as_str()), &[])?;
     // `aws-vault exec prod -- terraform apply`
     let after = words.iter().position(|word| word.text == "--").map(|at| at + 1);
     let at = [Some(first), after].into_iter().flatten().find(|at| words.get(*at).is_some_and(is_tool))?;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::languages::shell::HOLE;
-use crate::source::{SourceFiles, Span, file_name, join as join_path};
+use crate::source::{SourceFiles, Span, around, file_name, join as join_path, parent};
 
-use super::values::{PassedCall, PassedFile, PassedValue, above};
+use super::values::{PassedCall, PassedFile, PassedValue};
 use crate::terraform::load::variant::RootVariant;
 
 /// Returns the deployments of variable files with the values of commands, and the deployments that only commands make.
@@ -71,7 +71,7 @@ fn candidates(call: &PassedCall, directory: &str, file: &PassedFile) -> Vec<Stri
     if written.contains(HOLE) {
         return Vec::new();
     }
-    let bases = std::iter::once(directory).chain(above(&call.path));
+    let bases = std::iter::once(directory).chain(around(parent(&call.path)));
     bases.filter_map(|base| join_path(base, written.trim_start_matches('/'))).collect()
 }
 

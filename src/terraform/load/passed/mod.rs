@@ -13,15 +13,14 @@ use std::sync::Arc;
 
 use crate::languages::pipeline::{self, PipelineCall};
 use crate::languages::shell::HOLE;
-use crate::languages::table::{is_script_alone, may_call_deploy_tools};
-use crate::source::{SourceFiles, join as join_path, those};
+use crate::languages::table::scripts_with;
+use crate::source::{SourceFiles, around, join as join_path, parent};
 use crate::terraform::code::module::ModuleCode;
 
 use super::options::TerraformOptions;
 
 pub(super) use join::join;
 use values::PassedCall;
-use values::above;
 
 /// Every file with a command that passes values contains one of these strings.
 const MARKS: [&[u8]; 4] = [b"terraform", b"tofu", b"TF_VAR_", b"Terraform"];
@@ -53,10 +52,7 @@ pub(in crate::terraform) fn find(
     if !codes.iter().any(declares) || options.choose_values() {
         return found;
     }
-    let may_call = |path: &&String| is_script_alone(path) || may_call_deploy_tools(path);
-    let has_mark = |text: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
-    let candidates: Vec<&String> = paths.iter().filter(may_call).collect();
-    let files = those(candidates, |path| sources.glance(path, has_mark).unwrap_or(false));
+    let files = scripts_with(sources, paths, &MARKS);
     let directories: BTreeMap<&str, &ModuleCode> = codes.iter().map(|it| (&*it.directory, &**it)).collect();
     let read = |path: &String| -> Vec<PassedCall> {
         let calls = pipeline::calls(sources, path, &MARKS);
@@ -73,7 +69,7 @@ pub(in crate::terraform) fn find(
 /// Returns the directories in which a command runs: the one that it names, or each that matches a name with an unknown
 /// part, or the only one that declares its variables.
 fn directories_of(call: &PassedCall, all: &BTreeMap<&str, &ModuleCode>) -> Vec<String> {
-    let bases: Vec<&str> = above(&call.path).collect();
+    let bases: Vec<&str> = around(parent(&call.path)).collect();
     // Before an unknown or absolute start, only the end of a path is known.
     let (is_rooted, known) = match call.folder.split_once('/') {
         Some((first, rest)) if first.is_empty() || first.contains(HOLE) => (true, rest),

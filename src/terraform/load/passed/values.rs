@@ -1,7 +1,7 @@
 //! Defines the values that a command passes to a root.
 
 use crate::languages::pipeline::CallContext;
-use crate::source::{Span, parent};
+use crate::source::Span;
 
 /// A value that a command passes to a variable.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,9 +34,4 @@ pub(in crate::terraform) struct PassedCall {
     pub(in crate::terraform::load) workspace: Option<String>,
     /// Whether it applies the root and does not only plan it.
     pub(in crate::terraform::load) applies: bool,
-}
-
-/// Returns the folder of a file and all folders above it.
-pub(super) fn above(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(parent(path)), |folder| (!folder.is_empty()).then(|| parent(folder)))
 }

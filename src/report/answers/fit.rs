@@ -171,7 +171,7 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], styl
         text,
         "{}: {} billion parameters in {}, ",
         escape::one_line(&assessment.model),
-        assessment.params_b,
+        (assessment.params_b * 1e3).round() / 1e3,
         assessment.precision
     );
     let _ = match assessment.task {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{BillingRole, Fact, FactEdit, FactValue, Inventory, Key, LinkKind, Part, Resource};
+use crate::inventory::{BillingRole, Fact, FactEdit, FactValue, Inventory, Key, Part, Resource};
 use crate::rules::Finding;
 use crate::source::{Span, matches};
 
@@ -32,8 +32,7 @@ impl<'i> PoolMachines<'i> {
         let (key, wanted) = wishes.iter().find_map(selected).filter(|_| pod.role == BillingRole::Requested)?;
         // Otherwise, the fix changes the pool itself.
         pod.fact(key).span().filter(|span| pod.body.contains(*span))?;
-        let pools = pod.links.iter().filter(|link| link.kind == LinkKind::Pool);
-        let pools: Vec<&Resource> = pools.filter_map(|link| self.pools.get(link.to.as_str()).copied()).collect();
+        let pools: Vec<&Resource> = pod.pools().filter_map(|pool| self.pools.get(pool).copied()).collect();
         let first = pools.first().filter(|_| !pools.iter().any(|pool| self.may_offer(pool, key, wanted)))?;
         Some((first.span, format!("{} does not offer {wanted}: change the pool", first.address)))
     }

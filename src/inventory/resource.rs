@@ -454,6 +454,8 @@ impl Link {
 pub enum LinkKind {
     /// The pod runs on this pool.
     Pool,
+    /// The pod runs on this pool or on another one with such a link.
+    PossiblePool,
     /// The autoscaler decides the number.
     Autoscaler,
     /// The other resource stops this one.
@@ -477,8 +479,9 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
-    pub const ALL: [LinkKind; 11] = [
+    pub const ALL: [LinkKind; 12] = [
         LinkKind::Pool,
+        LinkKind::PossiblePool,
         LinkKind::Autoscaler,
         LinkKind::Stop,
         LinkKind::Settings,
@@ -494,6 +497,7 @@ impl LinkKind {
     pub fn name(self) -> &'static str {
         match self {
             LinkKind::Pool => "pool",
+            LinkKind::PossiblePool => "possible-pool",
             LinkKind::Autoscaler => "autoscaler",
             LinkKind::Stop => "stop",
             LinkKind::Settings => "settings",
@@ -736,6 +740,12 @@ impl Resource {
 
     pub fn flag(&self, key: Key) -> Option<bool> {
         self.fact(key).value().and_then(FactValue::as_flag)
+    }
+
+    /// Returns the pool that a pod runs on, or the pools that it can run on.
+    pub fn pools(&self) -> impl Iterator<Item = &str> {
+        let links = self.links.iter().filter(|link| matches!(link.kind, LinkKind::Pool | LinkKind::PossiblePool));
+        links.map(|link| link.to.as_str())
     }
 
     pub fn purchase(&self) -> Option<Purchase> {

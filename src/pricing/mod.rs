@@ -38,7 +38,7 @@ use crate::source::{Date, Span};
 
 pub use attached::{Attached, NearbyVolume};
 pub use bill::bill;
-pub use combined::{MonthOf, pool_of, together};
+pub use combined::{MonthOf, together};
 pub use contract::{Contract, ContractTerms};
 pub use cost_sum::{CostChange, CostSum, OpenCause, OpenPart};
 pub use delta::{ChangeKind, Delta, FactChange, KnownSides, ResourceCostChange, Side, count_range, delta};

@@ -113,11 +113,12 @@ fn a_machine_tells_its_accelerators_and_its_price() {
     assert_eq!(instance.number(Key::AcceleratorMemory), Some(80.0));
     // The list contains only us-east-1. The index gives us-west-2 the same price.
     assert!(matches!(item.status, Status::Estimated(_)), "{item:?}");
-    assert_eq!(hourly(&item), (32.0, 32.0, 32.0));
+    // Spot prices do not follow the index.
+    assert_eq!(hourly(&item), (9.6, 32.0, 80.0));
     let monthly = item.monthly.unwrap();
     assert_eq!(
         (monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()),
-        (0.0, 32.0 * 2.0 * 730.0, 32.0 * 4.0 * 730.0)
+        (0.0, 32.0 * 2.0 * 730.0, 80.0 * 4.0 * 730.0)
     );
     assert_eq!(item.amount_if[&CostScenario::OnDemand].expected.usd(), 80.0 * 2.0 * 730.0);
 }

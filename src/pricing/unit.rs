@@ -298,14 +298,11 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);
-            unit.of_index = [index.and_then(|it| it.range()); CostScenario::ALL.len()];
-            // Spot prices of regions do not follow their index, which is made of on-demand prices.
-            let of_spot = &mut unit.of_index[CostScenario::Spot as usize];
-            *of_spot = Some((LEAST_OF_SPOT, of_spot.map_or(1.0, |(_, high)| high)));
+            unit.estimate(format!("price of {from} x {times}, the price index of {region}"));
             if quote.spot.is_some() {
                 unit.spot_in_doubt = Some(format!("no spot price of {region} is known: estimated from {from}"));
             }
-            unit.estimate(format!("price of {from} x {times}, the price index of {region}"));
+            unit.of_index = ranges_of(index);
         }
         Basis::Elsewhere { from } => unit.estimate(format!("price of {from}, because no price of {region} is known")),
         _ => {}
@@ -330,6 +327,16 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &CatalogMachine<'_>
         );
     }
     unit
+}
+
+/// Returns the range of each price that is estimated by this index. Spot prices do not follow it, because it is made of
+/// on-demand prices.
+fn ranges_of(index: Option<RegionIndex<'_>>) -> [Option<(f64, f64)>; CostScenario::ALL.len()] {
+    let range = index.and_then(|it| it.range());
+    CostScenario::ALL.map(|scenario| match scenario {
+        CostScenario::Spot => Some((LEAST_OF_SPOT, range.map_or(1.0, |(_, high)| high))),
+        _ => range,
+    })
 }
 
 fn listed(quote: &Quote<'_>, scenario: CostScenario) -> Option<Money> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{
-    BillingRole, Fact, FactOrigin, Inventory, Key, KnownFact, Link, LinkKind, Range, Resource, Taint,
+    BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, KnownFact, Link, LinkKind, Purchase, Range, Resource,
+    Taint, UnknownFact,
 };
 use crate::source::{Span, around};
 
@@ -32,13 +33,13 @@ pub(super) type AcceleratorVendor<'v> = &'v dyn Fn(&Resource) -> Option<String>;
 
 /// Links each pod to the pool whose labels it selects, among the pools that belong with it. A pod without a selector is
 /// linked to the only pool whose devices it requests: the only one whose taint it tolerates, or the only one at all. If
-/// pools with different machines fit, the pod stays unlinked, because its pool is unknown.
+/// several pools fit, it is linked to all of them as possible ones.
 pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_>) {
     join_named(inventory);
     let pools: Vec<usize> = positions(inventory, BillingRole::Rented, is_pool);
     let pods: Vec<usize> = positions(inventory, BillingRole::Requested, |pod| {
         let says = !pod.selector.labels.is_empty() || !pod.selector.taints.is_empty() || is_of_kubernetes(pod);
-        says && pod.links.iter().all(|link| link.kind != LinkKind::Pool)
+        says && pod.pools().next().is_none()
     });
     if pools.is_empty() || pods.is_empty() {
         return;
@@ -46,8 +47,18 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_
     let index = PoolIndex::new(inventory, &pools);
     for pod in pods {
         let tolerated = || index.tolerated(inventory, pod, vendor);
-        let found = index.selected(inventory, pod).or_else(tolerated).or_else(|| index.only(inventory, pod, vendor));
-        let Some(Join { pool, span, why }) = found else { continue };
+        let mut near = NearPools::default();
+        let only = || {
+            near = index.near(inventory, pod, vendor);
+            index.only(inventory, pod, &near)
+        };
+        let found = index.selected(inventory, pod).or_else(tolerated).or_else(only);
+        let Some(Join { pool, span, why }) = found else {
+            if !near.fitting.is_empty() {
+                attach_possible(&mut inventory.resources, pod, &near.fitting);
+            }
+            continue;
+        };
         let count = nodes(inventory, &pools, pool, pod);
         let pool = inventory.resources[pool].clone();
         let pod = &mut inventory.resources[pod];
@@ -217,21 +228,41 @@ impl PoolIndex {
         together.next().filter(|_| together.next().is_none())
     }
 
-    /// Returns the only pool with accelerators that belongs with a pod of Kubernetes without a selector, if it fits.
-    fn only(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> Option<Join> {
+    /// Returns the only pool that fits a pod of Kubernetes without a selector, of the pools that belong with it.
+    fn only(&self, inventory: &Inventory, pod: usize, near: &NearPools) -> Option<Join> {
+        let [at] = near.fitting.as_slice() else { return None };
+        let (pool, pod) = (&inventory.resources[*at], &inventory.resources[pod]);
+        let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
+        let kind = if near.count == 1 { "with accelerators" } else { "that fits" };
+        Some(Join { pool: *at, span: pool.span, why: format!("this is the only pool {kind}; {why}").into() })
+    }
+
+    /// Returns the pools with accelerators that belong with a pod of Kubernetes without a selector. If a pool is too
+    /// many or unknown, none of them fits.
+    fn near(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> NearPools {
+        /// More pools than a cluster usually has for accelerators.
+        const MOST: usize = 8;
         let pod = &inventory.resources[pod];
         // An unknown label can select other nodes.
         let is_known = pod.selector.labels.values().all(|asked| matches!(asked, Fact::Known(_)));
-        let fits = without_selector(pod, vendor).filter(|_| is_known && is_of_kubernetes(pod))?;
-        let candidates = nearest(inventory, &self.all, pod).iter().map(|&at| (at, &inventory.resources[at]));
-        let mut together = candidates.filter_map(|(at, pool)| {
-            let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
-            Some((at, pool, why))
-        });
-        let (at, pool, why) = together.next().filter(|_| together.next().is_none())?;
-        let why = format!("this is the only pool with accelerators; {why}").into();
-        fits(pool).then_some(Join { pool: at, span: pool.span, why })
+        let fits = without_selector(pod, vendor).filter(|_| is_known && is_of_kubernetes(pod));
+        let Some(fits) = fits else { return NearPools::default() };
+        let belongs = |pool: &Resource| self.homes_by_folder.why(&pool.home, &pod.home, false).is_some();
+        let candidates = nearest(inventory, &self.all, pod).iter().copied();
+        let near: Vec<usize> = candidates.filter(|at| belongs(&inventory.resources[*at])).take(MOST + 1).collect();
+        let count = near.len();
+        // A pool of unknown machines can host the pod, too.
+        let are_known = near.iter().all(|at| vendor(&inventory.resources[*at]).is_some());
+        let fitting = near.into_iter().filter(|at| fits(&inventory.resources[*at]));
+        NearPools { count, fitting: fitting.filter(|_| are_known && count <= MOST).collect() }
     }
+}
+
+/// The pools with accelerators that belong with a pod.
+#[derive(Default)]
+struct NearPools {
+    count: usize,
+    fitting: Vec<usize>,
 }
 
 /// Returns true for pods of Kubernetes. Tasks of ECS and jobs of Batch and Slurm have machines of their own.
@@ -388,11 +419,72 @@ fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {
     pod.links.push(Link { kind: LinkKind::Pool, to: pool.address.clone(), span, why });
 }
 
+/// Links a pod to the pools that it can run on. It gets what all of them have, and their machines as candidates.
+fn attach_possible(resources: &mut [Resource], pod: usize, pools: &[usize]) {
+    let why: Arc<str> = format!("it can run on {} pools", pools.len()).into();
+    let found: Vec<&Resource> = pools.iter().map(|&at| &resources[at]).collect();
+    let facts: Vec<_> = INHERITED.iter().filter_map(|&key| Some((key, of_any(&found, key, &why)?))).collect();
+    let to = |pool: &&Resource| Link {
+        kind: LinkKind::PossiblePool,
+        to: pool.address.clone(),
+        span: pool.span,
+        why: why.clone(),
+    };
+    let links: Vec<Link> = found.iter().map(to).collect();
+    let pod = &mut resources[pod];
+    for (key, fact) in facts {
+        let replace = match pod.fact(key) {
+            Fact::Absent => true,
+            Fact::Known(own) => is_guess(&own.origin),
+            Fact::Unknown(_) => key != Key::Purchase,
+        };
+        if replace {
+            pod.set(key, fact);
+        }
+    }
+    pod.links.extend(links);
+}
+
+/// Returns the fact of a pod that runs on one of these pools; `None` if a pool does not have it.
+fn of_any(pools: &[&Resource], key: Key, why: &Arc<str>) -> Option<Fact<FactValue>> {
+    let span = pools.iter().find_map(|pool| pool.fact(key).span())?;
+    let mut origin = FactOrigin::Resolved;
+    let mut candidates: Vec<FactValue> = Vec::new();
+    for pool in pools {
+        let values = match pool.fact(key) {
+            Fact::Known(known) => {
+                origin = origin.weakest(known.origin.clone());
+                vec![known.value.clone()]
+            }
+            Fact::Unknown(unknown) => unknown.candidates.clone(),
+            // Machines are on demand if nothing else is set.
+            Fact::Absent if key == Key::Purchase => vec![Purchase::OnDemand.into()],
+            Fact::Absent => return None,
+        };
+        if values.is_empty() {
+            return None;
+        }
+        let more: Vec<FactValue> = values.into_iter().filter(|value| !candidates.contains(value)).collect();
+        candidates.extend(more);
+    }
+    let may_be_spot = |value: &FactValue| {
+        matches!(Purchase::of(value), Some(Purchase::Spot | Purchase::Mixed | Purchase::SpotOrOnDemand))
+    };
+    match (key, candidates.as_slice()) {
+        (_, [value]) => Some(Fact::known(value.clone(), span, origin)),
+        (Key::Machine | Key::Accelerator, _) => Some(Fact::Unknown(UnknownFact { span, why: why.clone(), candidates })),
+        (Key::Purchase, values) if values.iter().any(may_be_spot) => {
+            Some(Fact::known(Purchase::SpotOrOnDemand.into(), span, origin))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::purposes::infer_purposes;
     use super::*;
-    use crate::inventory::{FactValue, Purpose, ReadBy, Refused, UnknownFact};
+    use crate::inventory::{MeterName, Purpose, ReadBy, Refused};
     use crate::source::{MemoryTree, SourceFiles};
 
     fn span() -> Span {
@@ -497,6 +589,54 @@ mod tests {
         assert_eq!(linked(vec![a.clone(), elsewhere]), None, "it wants a node that nobody described");
         let b = tainted("b", "p5.48xlarge", "nvidia.com/gpu");
         assert_eq!(linked(vec![a, b, pod("nvidia.com/gpu")]), None, "two would do");
+    }
+
+    #[test]
+    fn a_pod_that_several_pools_fit_is_linked_to_all_of_them() {
+        let sized = |name: &str, machine: &str, count: f64| {
+            let mut it = pool(name, machine, &[("pool", name)]);
+            it.set(Key::AcceleratorCount, Fact::written(FactValue::Number(count), span()));
+            it.set(Key::Provider, Fact::written(FactValue::text("aws"), span()));
+            it
+        };
+        let pod = |asked: f64| {
+            let mut it = resource(BillingRole::Requested, "pod", &[]);
+            let (kind, name) = (Some("Deployment".into()), "pod".to_owned());
+            it.metered.push(MeterName { kind, namespace: None, name, is_own: true });
+            it.set(Key::AcceleratorCount, Fact::written(FactValue::Number(asked), span()));
+            it
+        };
+        let linked = |resources: Vec<Resource>| {
+            let mut inventory = Inventory { resources, ..Inventory::default() };
+            link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
+            inventory.resources.pop().unwrap()
+        };
+        let (small, large) = (sized("small", "g6.4xlarge", 1.0), sized("large", "p4d.24xlarge", 8.0));
+        let mut spot = sized("spot", "g6.4xlarge", 1.0);
+        spot.set(Key::Purchase, Fact::known(Purchase::Spot.into(), span(), FactOrigin::Default));
+
+        let either = linked(vec![small.clone(), large.clone(), pod(1.0)]);
+        assert_eq!(either.pools().collect::<Vec<_>>(), ["small", "large"]);
+        assert!(either.links.iter().all(|link| link.kind == LinkKind::PossiblePool));
+        assert_eq!(either.text(Key::Provider), Some("aws"));
+        let Fact::Unknown(machine) = either.fact(Key::Machine) else { panic!("{:?}", either.fact(Key::Machine)) };
+        assert_eq!(machine.candidates, ["g6.4xlarge", "p4d.24xlarge"].map(FactValue::text));
+        assert!(either.fact(Key::Purchase).is_absent());
+
+        let alike = linked(vec![small.clone(), spot.clone(), large.clone(), pod(1.0)]);
+        assert_eq!(alike.purchase(), Some(Purchase::SpotOrOnDemand));
+        assert_eq!(alike.fact(Key::Purchase).origin(), Some(&FactOrigin::Default), "as weak as that of the pool");
+
+        let mut own = pod(1.0);
+        own.set(Key::Machine, Fact::written(FactValue::text("g6.4xlarge"), span()));
+        let own = linked(vec![small.clone(), spot, large.clone(), own]);
+        assert_eq!((own.pools().count(), own.text(Key::Machine)), (2, Some("g6.4xlarge")));
+
+        let only = linked(vec![small.clone(), large.clone(), pod(8.0)]);
+        assert_eq!((&*only.links[0].to, only.links[0].kind), ("large", LinkKind::Pool), "only one is large enough");
+        let mut task = pod(1.0);
+        task.metered.clear();
+        assert_eq!(linked(vec![small, large, task]).pools().count(), 0, "no pod of Kubernetes");
     }
 
     #[test]

@@ -12,18 +12,11 @@ use super::pools::is_pool;
 /// all pods that belong with it count.
 pub(super) fn infer_purposes(inventory: &mut Inventory) {
     let homes_by_folder = HomeIndex::new(&inventory.resources);
-    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
+    let of_pool = purposes_on_pools(inventory);
     let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
-    for pod in inventory.resources.iter().filter(|it| it.role == BillingRole::Requested) {
-        let purpose = pod.purpose();
-        if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
-            continue;
-        }
+    for pod in working_pods(inventory) {
         for folder in around(&pod.home.folder) {
-            of_folder.entry(folder).or_default().add(purpose);
-        }
-        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool && purpose.is_some()) {
-            of_pool.entry(&link.to).or_default().add(purpose);
+            of_folder.entry(folder).or_default().add(pod.purpose());
         }
     }
     let beside = |it: &Resource| of_folder.get(homes_by_folder.folder_of_pods(&it.home)?)?.purpose();
@@ -51,6 +44,30 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
         it.set(Key::Purpose, Fact::known(purpose.into(), span, FactOrigin::Inferred(why.into())));
         it.set(Key::PurposeOfNetwork, Fact::Absent);
     }
+}
+
+/// Returns the purposes of the pods on each pool. Pods that can run elsewhere give no purpose, but they can contradict it.
+fn purposes_on_pools(inventory: &Inventory) -> BTreeMap<&str, Agreement> {
+    let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
+    for pod in working_pods(inventory).filter(|it| it.purpose().is_some()) {
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool) {
+            of_pool.entry(&link.to).or_default().add(pod.purpose());
+        }
+    }
+    for pod in working_pods(inventory) {
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::PossiblePool) {
+            if let Some(agreement) = of_pool.get_mut(link.to.as_str()) {
+                agreement.add(pod.purpose());
+            }
+        }
+    }
+    of_pool
+}
+
+/// Returns the pods that show what their pool is for. Tests and infrastructure run on any pool.
+fn working_pods(inventory: &Inventory) -> impl Iterator<Item = &Resource> {
+    let pods = inventory.resources.iter().filter(|it| it.role == BillingRole::Requested);
+    pods.filter(|it| !matches!(it.purpose(), Some(Purpose::Test | Purpose::Infra)))
 }
 
 fn has_no_own_purpose(resource: &Resource) -> bool {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::inventory::{BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, LinkKind, Purpose, Resource};
 
 /// Sets on each pool the most accelerators that its pods request at once. Pods that only test a device do not count.
-/// If the number of one pod is unknown or unlimited, the sum is not set.
+/// If the number of one pod is unknown or unlimited, or the pod can also run on other pools, the sum is not set.
 pub(super) fn sum_requests(inventory: &mut Inventory) {
     let mut sums: HashMap<String, Option<f64>> = HashMap::new();
     let pods = inventory.resources.iter().filter(|it| it.role == BillingRole::Requested && !only_tests(it));
@@ -14,6 +14,9 @@ pub(super) fn sum_requests(inventory: &mut Inventory) {
         for link in pod.links.iter().filter(|link| link.kind == LinkKind::Pool) {
             let sum = sums.entry(link.to.clone()).or_insert(Some(0.0));
             *sum = sum.zip(asked).map(|(sum, more)| sum + more);
+        }
+        for link in pod.links.iter().filter(|link| link.kind == LinkKind::PossiblePool) {
+            sums.insert(link.to.clone(), None);
         }
     }
     if sums.is_empty() {

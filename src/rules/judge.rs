@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::fit::Market;
-use crate::inventory::{BillingRole, CountedAs, Fact, FactOrigin, Inventory, Key, LinkKind, Resource, ResourceId};
+use crate::inventory::{BillingRole, CountedAs, Fact, FactOrigin, Inventory, Key, Resource, ResourceId};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period};
 use crate::source::Span;
@@ -290,9 +290,13 @@ impl Judge<'_> {
             return Ok(0.0);
         };
         let own = resource.fact(Key::PaidCommittedShare);
-        let pool = resource.links.iter().find(|link| link.kind == LinkKind::Pool && own.is_absent());
-        let pool = pool.and_then(|link| resources.iter().find(|it| it.address == link.to));
-        match pool.map_or(own, |pool| pool.fact(Key::PaidCommittedShare)) {
+        let pools = resource.pools().filter(|_| own.is_absent());
+        let pools = pools.filter_map(|pool| resources.iter().find(|it| it.address == pool));
+        let shares: Vec<_> = pools.map(|pool| pool.fact(Key::PaidCommittedShare)).collect();
+        if shares.len() > 1 && shares.iter().any(|share| !share.is_absent()) {
+            return Err("the share that commitments cover is unknown: the pod can run on several pools".into());
+        }
+        match shares.first().copied().unwrap_or(own) {
             Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0).clamp(0.0, 1.0)),
             Fact::Unknown(unknown) => Err(format!("the share that commitments cover is unknown: {}", unknown.why)),
             Fact::Absent => Ok(0.0),

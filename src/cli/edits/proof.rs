@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::catalog::{Money, MoneyRange};
 use crate::cli::session::judged::{Identity, JudgedTree};
 use crate::diagnostic::Level;
-use crate::inventory::{CountedAs, Key, LinkKind, Resource, ResourceId};
+use crate::inventory::{CountedAs, Key, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::Finding;
 use crate::source::Edit;
@@ -194,8 +194,7 @@ fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding
     let edited = templates.filter(|it| edits.iter().any(|edit| it.body.contains(edit.span)));
     wished.extend(edited.map(|it| it.address.as_str()));
     let pools = |it: &Resource| -> BTreeSet<String> {
-        let to = it.links.iter().filter(|link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str()));
-        to.map(|link| link.to.clone()).collect()
+        it.pools().filter(|pool| wished.contains(pool)).map(str::to_owned).collect()
     };
     let place = |state: &JudgedTree, it: &Resource| (state.session.sources.path(it.span.file), it.address.clone());
     let ran_on: BTreeMap<(String, String), BTreeSet<String>> =

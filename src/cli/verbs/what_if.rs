@@ -11,7 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::{ExitStatus, Failure};
 use crate::decide::Decided;
 use crate::diagnostic::nearest;
-use crate::inventory::{BillingRole, FactOverrides, LinkKind};
+use crate::inventory::{BillingRole, FactOverrides};
 use crate::pricing::Usage;
 use crate::report::{self, Case, Cases, Format};
 use crate::resolve::ResourceFilter;
@@ -124,8 +124,7 @@ fn demand_possible(
     let meant = || today.inventory.resources.iter().filter(|it| about.contains(&it.address));
     meant().try_for_each(|it| changes.demand_region(it, catalog)).map_err(failure)?;
     for it in meant().filter(|it| it.role == BillingRole::Requested && changes.moves()) {
-        let pool = it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str());
-        if let Some(pool) = pool.filter(|pool| !about.contains(*pool)) {
+        if let Some(pool) = it.pools().find(|pool| !about.contains(*pool)) {
             let why = format!("{} runs on {pool}, which decides its machine, region and purchase", it.address);
             return Err(Failure::new(why).with_help(format!("change the pool: --on '{pool}'; its pods follow")));
         }

@@ -1,6 +1,6 @@
 //! Edits pods: accelerators, shared memory, node selection, arguments of programs.
 
-use crate::inventory::{FactValue, Key, LinkKind, Part, Purchase, Resource};
+use crate::inventory::{FactValue, Key, Part, Purchase, Resource};
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
 use crate::languages::yaml::{AddedPiece, Node, NodeData, NodeEntry};
@@ -147,7 +147,7 @@ pub(super) fn priority(
 
 /// Selects spot nodes by the cloud's label, and tolerates their taint.
 pub(super) fn spot(document: &Document, paper: &EditedDocument<'_>, resource: &Resource) -> Result<Vec<Edit>> {
-    if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
+    if resource.pools().next().is_some() {
         return left_alone("its node pool decides: change the pool");
     }
     let Ok(AskingContainer { pod, .. }) = asking_container(document, resource) else {

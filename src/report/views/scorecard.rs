@@ -6,8 +6,8 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::inventory::{BillingRole, CountedAs, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId};
-use crate::pricing::{Period, pool_of};
+use crate::inventory::{BillingRole, CountedAs, Fact, Key, Purchase, Purpose, Resource, ResourceId};
+use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
@@ -292,12 +292,18 @@ fn best_by<'a>(
             *known = finding;
         }
     }
+    let found = best.keys().flatten().filter_map(|id| report.inventory.resources.get(id.0));
+    let rented = found.filter(|it| it.role == BillingRole::Rented);
+    let with_savings: BTreeSet<&str> = rented.map(|it| it.address.as_str()).collect();
     let mut pools: BTreeMap<&str, [Vec<ResourceId>; 2]> = BTreeMap::new();
     for id in best.keys().flatten() {
         let Some(resource) = report.inventory.resources.get(id.0) else { continue };
         let (pool, side) = match resource.role {
             BillingRole::Rented => (Some(resource.address.as_str()), 0),
-            BillingRole::Requested => (pool_of(resource), 1),
+            BillingRole::Requested => {
+                let pool = resource.pools().find(|pool| with_savings.contains(pool));
+                (pool.or_else(|| resource.pools().next()), 1)
+            }
         };
         if let Some(pool) = pool {
             pools.entry(pool).or_default()[side].push(*id);
@@ -328,7 +334,7 @@ fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
 /// Returns whether interruptible work is on spot; none if its purchase option is unknown or spot is not offered.
 fn spot(resource: &Resource) -> Option<bool> {
     let can_wait = matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch));
-    let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);
+    let on_pool = resource.pools().next().is_some();
     if !can_wait || on_pool || resource.flag(Key::SpotOffered) == Some(false) {
         return None;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::fit::placed;
-use crate::inventory::{BillingRole, Fact, Key, LinkKind, Range, Resource};
+use crate::inventory::{BillingRole, Fact, Key, Range, Resource};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
 
@@ -57,7 +57,7 @@ impl<'a> Cases<'a> {
         let all = &case.report.inventory.resources;
         let pools: BTreeSet<&str> =
             changed.iter().filter_map(|at| all.get(*at)).map(|it| it.address.as_str()).collect();
-        let runs_there = |it: &Resource| pool_of(it).is_some_and(|pool| pools.contains(pool));
+        let runs_there = |it: &Resource| it.pools().any(|pool| pools.contains(pool));
         let others = all.iter().enumerate().filter(|(at, it)| !changed.contains(at) && runs_there(it));
         changed.iter().copied().chain(others.map(|(at, _)| at)).collect()
     }
@@ -82,10 +82,9 @@ impl<'a> Cases<'a> {
             notes.push("no machine is left".to_owned());
         }
         for it in resources(today, &self.concerned(today)) {
-            let Some(pool) = pool_of(it) else { continue };
             let is_it = |other: &&Resource| (&other.run, &other.address) == (&it.run, &it.address);
-            let finds_it = all.iter().find(is_it).is_none_or(|now| pool_of(now) == Some(pool));
-            if !finds_it {
+            let Some(now) = all.iter().find(is_it) else { continue };
+            for pool in it.pools().filter(|pool| now.pools().all(|it| it != *pool)) {
                 notes.push(format!("{} no longer matches {pool}: it requests another machine", it.address));
             }
         }
@@ -104,10 +103,6 @@ impl<'a> Cases<'a> {
         notes.retain(|note| told.insert(note.clone()));
         notes
     }
-}
-
-fn pool_of(it: &Resource) -> Option<&str> {
-    it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str())
 }
 
 /// The cost of changed resources with the same period: month, run or hour.

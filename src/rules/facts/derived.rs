@@ -116,7 +116,8 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
         && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
     let is_decided = !resource.fact(Key::Purchase).is_absent()
         || !resource.fact(Key::Queue).is_absent()
-        || resource.links.iter().any(|link| matches!(link.kind, LinkKind::Pool | LinkKind::Queue));
+        || resource.pools().next().is_some()
+        || resource.links.iter().any(|link| link.kind == LinkKind::Queue);
     // A machine that waits in a cloud queue is bought on the queue's terms.
     let is_queued = resource.labels.entries.keys().any(|key| key.contains("provisioning"));
     let means_spot = |text: &str| ["spot", "preempt"].iter().any(|word| text.to_ascii_lowercase().contains(word));

@@ -38,7 +38,7 @@ static LINK: LazyLock<Records> = LazyLock::new(|| {
         kinds::LINK,
         None,
         rows! {
-            kind: CelType::Text, "Kind of link: pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
+            kind: CelType::Text, "Kind of link. A pod that can run on one of several pools has a link `possible-pool` to each." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
             to: CelType::Text, "Address of the other resource." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
         },
     )

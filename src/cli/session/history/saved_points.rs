@@ -22,7 +22,7 @@ const LONGEST_FILE_BYTES: u64 = 64 << 20;
 const UNUSED: Duration = Duration::from_secs(7 * 86_400);
 
 /// The version of the cache's format.
-const SHAPE: u32 = 2;
+const SHAPE: u32 = 3;
 
 /// The cached points of one repository, in one directory.
 pub(super) struct KeptPoints {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{BillingRole, Key, Resource, ResourceId};
-use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, pool_of, together};
+use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, together};
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
@@ -158,8 +158,8 @@ pub struct Holding {
     pub open: Vec<(String, String)>,
     /// The resource's share of the monthly total, in which each dollar counts once.
     pub share: Option<SnapshotAmount>,
-    /// The pool of a pod.
-    pub pool: Option<String>,
+    /// The pool of a pod, or the pools that it can run on.
+    pub pools: Vec<String>,
     /// True if nothing limits the number of machines.
     pub is_unlimited: bool,
 }
@@ -206,7 +206,7 @@ impl Holding {
                 .map(|it| (it.cause.name().to_owned(), it.why.to_string()))
                 .collect(),
             share: item.and_then(|item| item.share).map(Into::into),
-            pool: pool_of(resource).map(str::to_owned),
+            pools: resource.pools().map(str::to_owned).collect(),
             is_unlimited: resource.is_unlimited(),
         }
     }
@@ -319,13 +319,13 @@ impl Snapshot {
     }
 
     /// Returns the known monthly cost of machines and pods in the total.
-    pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool + Clone) -> MoneyRange {
-        together(self.added().filter(move |it| counts(it)).filter_map(|it| {
+    pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool) -> MoneyRange {
+        together(self.added().filter(|it| counts(it)).filter_map(|it| {
             Some(MonthOf {
                 address: &it.address,
                 role: if it.is_rented { BillingRole::Rented } else { BillingRole::Requested },
                 monthly: *it.monthly?,
-                pool: it.pool.as_deref(),
+                pools: it.pools.iter().map(String::as_str).collect(),
                 is_unlimited: it.is_unlimited,
             })
         }))

@@ -1,6 +1,8 @@
 //! Reads RunPod's list of GPU types: a price per card in the secure and in the community cloud. A machine with several
 //! cards costs as many times as much. Its processors and memory are listed for each number of cards.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::catalog::{Accelerator, Catalog, Money};
@@ -52,7 +54,8 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
     let mut fetched = FetchedPrices::default();
     for entry in types {
         let name = |key: &str| entry.get(key).and_then(Value::as_str).and_then(|name| catalog.accelerator(name));
-        let Some(accelerator) = name("displayName").or_else(|| name("id")) else { continue };
+        // Variants of a card can have the same display name, but not the same id.
+        let Some(accelerator) = name("id").or_else(|| name("displayName")) else { continue };
         if let Some(why) = another_card(entry, &accelerator) {
             let machine = accelerator.name.to_owned();
             Rejected { machine, region: "*".to_owned(), why }.note(&mut fetched.rejected);
@@ -62,7 +65,25 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<FetchedPri
         let rows = rows.filter_map(|(cloud, count)| row(catalog, &accelerator, entry, cloud, count, &access.today));
         fetched.rows.extend(rows);
     }
+    reject_several_prices(&mut fetched);
     Ok(fetched)
+}
+
+/// Rejects machines with several prices: RunPod sells several cards that are one accelerator of the tables.
+fn reject_several_prices(fetched: &mut FetchedPrices) {
+    let mut machines: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
+    for row in std::mem::take(&mut fetched.rows) {
+        machines.entry(row.machine.clone()).or_default().push(row);
+    }
+    for (machine, mut rows) in machines {
+        let first = rows.swap_remove(0);
+        if rows.iter().all(|it| (it.on_demand, it.spot) == (first.on_demand, first.spot)) {
+            fetched.rows.push(first);
+            continue;
+        }
+        let why = format!("RunPod sells {} cards with this name at different prices", rows.len() + 1);
+        Rejected { machine, region: "*".to_owned(), why }.note(&mut fetched.rejected);
+    }
 }
 
 /// Returns an error if the memory does not match, because a part of a card has the name of the whole card.

@@ -302,6 +302,8 @@ fn gpu_clouds_are_read() {
         ("community/2xH100-80GB", 5.38, Some(40.0)),
         ("community/4xH100-80GB", 10.76, Some(80.0)),
         ("community/H100-80GB", 2.69, Some(20.0)),
+        ("community/RTX-4000-Ada", 0.2, None),
+        ("community/RTX-4000-SFF-Ada", 0.18, None),
         ("secure/2xH100-80GB", 7.98, Some(40.0)),
         ("secure/4xH100-80GB", 15.96, Some(80.0)),
         ("secure/8xH100-80GB", 31.92, None),
@@ -309,9 +311,13 @@ fn gpu_clouds_are_read() {
     ];
     assert_eq!(rows, expected, "what is priced at nothing is left out");
     assert_eq!(usd(row(&runpod, "secure/8xH100-80GB").spot), 14.0);
-    // A part of a card that has the name of the card.
     let why: Vec<_> = runpod.rejected.iter().map(|it| (it.machine.as_str(), it.why.as_str())).collect();
-    assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, but H100-80GB has 80 GB")]);
+    let expected = [
+        // A part of a card that has the name of the card.
+        ("H100-80GB", "it is listed with 10 GB, but H100-80GB has 80 GB"),
+        ("community/V100-16GB", "RunPod sells 2 cards with this name at different prices"),
+    ];
+    assert_eq!(why, expected);
     let vast = answered(PriceVendor::Vast, good).unwrap();
     let h100 = row(&vast, "H100-80GB");
     // Excludes offers that are rented, unreliable or have two GPUs. The lowest bid is from another host.

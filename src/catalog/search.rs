@@ -56,6 +56,13 @@ impl Catalog {
         }
     }
 
+    /// Whether two accelerators differ at most in how they are built in, such as `A100-80GB` and `A100-80GB-PCIe`. Tools
+    /// that rent machines have one name for both.
+    pub fn is_same_chip(&self, one: &str, other: &str) -> bool {
+        let chip = |name| self.accelerator(name).map(|it| it.name.strip_suffix("-PCIe").unwrap_or(it.name));
+        chip(one).is_some() && chip(one) == chip(other)
+    }
+
     /// Returns the machine of a provider whose name is most similar, if it is similar enough.
     pub fn nearest_machine(&self, provider: &str, name: &str) -> Option<String> {
         const LONGEST: usize = 64;

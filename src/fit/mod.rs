@@ -3,7 +3,8 @@
 //! `estimate` calculates the memory of a workload on each device, `demand` reads a workload from the facts of a
 //! resource, `choose` finds the cheapest configuration, `readings` lists plausible values of unset settings, and
 //! `assess` combines these. `config_beside` reads models from a config.json next to the files, `by_measure` uses usage
-//! metrics instead of a model, `generation` compares hardware only, and `cases` evaluates the estimator.
+//! metrics instead of a model, `generation` compares hardware only, `server` reads the settings of a model server, and
+//! `cases` evaluates the estimator.
 //!
 //! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
 //! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
@@ -22,6 +23,7 @@ mod hosted;
 mod memory;
 pub mod published;
 mod readings;
+mod server;
 pub mod speed;
 pub mod speed_cases;
 pub mod tokens;
@@ -47,6 +49,7 @@ pub use estimate::{budget, cache_bytes, estimate};
 pub use generation::{entry_machine, successor};
 pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
+pub use server::{ServerSettings, server_settings};
 pub use speed::ServerSpeed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};

@@ -30,6 +30,7 @@ pub use answers::plan_words::PlannedPurchases;
 pub use answers::price::{Hardware, PriceAnswer, price};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::reconcile::{proposed_discounts, reconcile};
+pub use answers::server_code::{CodeRefusal, CodeTarget, HubName, ServerCode, server_code};
 pub use answers::suppressions::suppressions;
 pub use answers::tokens::by_token;
 pub use answers::usage::{usage, usage_columns};

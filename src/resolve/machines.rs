@@ -275,7 +275,7 @@ impl Completion<'_> {
     fn contradiction(&self, resource: &Resource, machine: &CatalogMachine<'_>) -> Option<String> {
         let has = || format!("{} carries {} {}", machine.name, plain(machine.count), machine.accelerator);
         let asked = resource.text(Key::Accelerator)?;
-        if asked != machine.accelerator {
+        if asked != machine.accelerator && !self.catalog.is_same_chip(asked, &machine.accelerator) {
             return Some(format!("{}, so {asked} cannot be attached", has()));
         }
         let count = resource.number(Key::AcceleratorCount)?;

@@ -77,6 +77,7 @@ mod savings;
 mod schema;
 mod screen;
 mod server;
+mod server_code;
 mod skipped;
 mod speed;
 mod template_fixes;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::output::Output;
+use crate::report::CodeTarget;
 use crate::source::Date;
 
 #[derive(Debug, Args)]
@@ -129,6 +130,9 @@ pub(in crate::cli) struct Fit {
     /// Read models from this CSV file before the embedded table, or read this config.json of the named model
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) models: Option<PathBuf>,
+    /// Write code that runs the model on the cheapest machine to standard output: a Kubernetes Deployment, a SkyPilot task or Terraform
+    #[arg(long, value_name = "CODE", value_parser = CodeTarget::NAMES, conflicts_with_all = ["accelerator", "machine", "count", "formats", "outputs", "cases", "speed_cases"])]
+    pub(in crate::cli) emit: Option<String>,
     /// Check each workload of this CSV file and print one JSON object per line
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["model", "params", "accelerator", "machine"])]
     pub(in crate::cli) cases: Option<PathBuf>,

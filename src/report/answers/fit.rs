@@ -147,7 +147,7 @@ fn chosen(choice: &FitChoice) -> Chosen<'_> {
 }
 
 /// Returns the dollars for a million generated tokens at full load.
-fn per_million(choice: &FitChoice) -> Option<SpeedRange> {
+pub(super) fn per_million(choice: &FitChoice) -> Option<SpeedRange> {
     let hour = choice.per_hour.usd();
     Some(cost_of_tokens(choice.speed.as_ref()?.tokens_per_second, hour, hour, hour))
 }

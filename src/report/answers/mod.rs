@@ -15,6 +15,7 @@ pub(super) mod plan_words;
 pub(super) mod price;
 pub(super) mod purchase_options;
 pub(super) mod reconcile;
+pub(super) mod server_code;
 pub(super) mod suppressions;
 pub(super) mod tokens;
 pub(super) mod usage;

@@ -1,7 +1,11 @@
 //! `gpulint fit`: whether a model fits, and on which machine it is cheapest.
 
+mod code;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use code::CodeRequest;
 
 use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
@@ -13,7 +17,7 @@ use crate::fit::{self, Assessment, FitChoice, Market, MarketPlace, ServerGoal, c
 use crate::inventory::programs::declared;
 use crate::inventory::{BillingRole, Fact, FactValue, Inventory, Key, Range, ReadBy, Resource};
 use crate::pricing;
-use crate::report::{self, Format};
+use crate::report::{self, CodeTarget, Format};
 use crate::resolve::complete_machines;
 use crate::source::{Limits, MemoryTree, SourceFiles, Span};
 
@@ -57,6 +61,11 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     if resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Machine).is_absent() {
         nothing_to_hold_it(&mut fact);
     }
+    if let Some(target) = arguments.emit.as_deref().and_then(CodeTarget::named) {
+        let goal = (arguments.by == "token").then(|| goal(arguments, resource, &catalog));
+        let (catalog, market) = (&catalog, &market);
+        return CodeRequest { arguments, target, resource, catalog, market, goal }.emit(&fact);
+    }
     if arguments.by == "token" {
         return by_token(arguments, resource, &catalog, &market, &places);
     }
@@ -83,12 +92,7 @@ fn by_token(
     if arguments.task != "serve" {
         return Err(Failure::new("--by token needs a model server").with_help("leave out --task"));
     }
-    let wanted = ServerGoal {
-        ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
-        tokens_per_day: resource.number(Key::TokensPerDay),
-        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
-        ..ServerGoal::new(catalog)
-    };
+    let wanted = goal(arguments, resource, catalog);
     let found = tokens::by_token(resource, catalog, market, places, &wanted);
     // Hosted models are compared by the requested name, because a derived model is not the model that hosts serve.
     let host = fit::host_of(resource, found.lengths, catalog);
@@ -97,6 +101,16 @@ fn by_token(
         report::by_token(format, &found, hosted.as_ref(), style)
     })?;
     Ok(ExitStatus::Passed)
+}
+
+/// Returns the requirements of `--by token`.
+fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> ServerGoal {
+    ServerGoal {
+        ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
+        tokens_per_day: resource.number(Key::TokensPerDay),
+        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
+        ..ServerGoal::new(catalog)
+    }
 }
 
 /// A function that answers every row of a CSV file.

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Merges and reviews the results of `gpulint catalog update` for the weekly price update.
+"""Merges and reviews the results of `gpulint catalog update` for the nightly price update.
 
   prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and the changes into TABLE
   prices.py doubt TABLE DOUBTS                 put the errors of `catalog verify` and the tests at the start of TABLE
-  prices.py release PRICING DATE OUT           write the prices of all providers as one file, to be signed
+  prices.py unpack FILE CACHE                  write the machine prices of a published file into the form of the cache
+  prices.py release PRICING DATE OUT [HELD]    write all prices and models as one file, to be signed
 
 CACHE is a directory in the form of gpulint's cache, and PRICING the project's directory. SAID is the output of the update: TABLE
-shows its refused rows and the providers without an answer. TABLE is Markdown for a quick review.
+shows its refused rows and the providers without an answer. TABLE is Markdown for a quick review. HELD is the output of
+`gpulint catalog verify --format csv`: its rows are not published.
 """
 
 import csv
@@ -39,6 +41,10 @@ def write(path, columns, rows):
 
 def key(row):
     return row["machine"].lower(), row["region"].lower()
+
+
+def latest(row):
+    return max(row.get("as_of") or "", row.get("spot_as_of") or "")
 
 
 def plain(text):
@@ -105,6 +111,8 @@ def merge(cache, pricing, refused):
             if before is None:
                 change.new.append(row)
                 known[key(row)] = {column: row.get(column, "") for column in columns}
+                continue
+            if latest(row) < latest(before):
                 continue
             found = list(moves(before, row))
             change.moves += found
@@ -218,23 +226,60 @@ def doubt(table, doubts):
         file.write("\n".join(lines) + "\n\n" + rest)
 
 
-def release(pricing, date, out):
-    """Writes all tables with machine prices to one file, without unverified ones."""
-    all_rows, columns = [], []
+# The tables of the file besides that of machine prices. A program ignores tables that it does not know.
+TABLES = ["commitments", "disk_speed", "disks", "models"]
+FIRST_LINE, TABLE_LINE = "# Prices of gpulint, ", "# table "
+
+
+def release(pricing, date, out, held=None):
+    """Writes the tables as one file, without unverified prices and without the rows that `held` names."""
+    doubted = {(row["provider"], row["machine"].lower(), row["region"].lower()) for row in read(held)[1]} if held else set()
+    rows, columns = [], []
     for name in sorted(os.listdir(pricing)):
         provider, extension = os.path.splitext(name)
         if extension != ".csv":
             continue
-        header, rows = read(os.path.join(pricing, name))
+        header, of_provider = read(os.path.join(pricing, name))
         if "on_demand_usd_per_hour" not in header:
             continue
         columns = columns or ["provider", *header]
-        all_rows += [{"provider": provider, **row} for row in rows if row["confidence"] != "unverified"]
+        for row in of_provider:
+            machine, region = key(row)
+            is_doubted = doubted & {(provider, machine, region), (provider, machine, "*")}
+            if row["confidence"] != "unverified" and not is_doubted:
+                rows.append({"provider": provider, **row})
     with open(out, "w", encoding="utf-8", newline="") as file:
-        file.write(f"# Prices of gpulint, {date}\n")
+        file.write(f"{FIRST_LINE}{date}\n{TABLE_LINE}prices\n")
         table = csv.DictWriter(file, columns, lineterminator="\n")
         table.writeheader()
-        table.writerows(all_rows)
+        table.writerows(rows)
+        for name in TABLES:
+            path = os.path.join(pricing, f"{name}.csv")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8", newline="") as lines:
+                    rows = "".join(line for line in lines if not line.startswith("#"))
+                file.write(f"{TABLE_LINE}{name}\n{rows}")
+    return len(doubted)
+
+
+def unpack(published, cache):
+    """Writes the machine prices of a published file into one file for each provider."""
+    lines, table = [], ""
+    with open(published, encoding="utf-8", newline="") as file:
+        for line in file:
+            if line.startswith(TABLE_LINE):
+                table = line[len(TABLE_LINE):].strip()
+            elif table in ("", "prices") and not line.startswith("#"):
+                lines.append(line)
+    by_provider = defaultdict(list)
+    rows = csv.DictReader(lines)
+    for row in rows:
+        if re.fullmatch(r"[a-z0-9-]+", row["provider"]):
+            by_provider[row.pop("provider")].append(row)
+    columns = [column for column in rows.fieldnames or [] if column != "provider"]
+    os.makedirs(cache, exist_ok=True)
+    for provider, found in by_provider.items():
+        write(os.path.join(cache, f"{provider}.csv"), columns, found)
 
 
 def main():
@@ -250,8 +295,11 @@ def main():
             file.write(told(merge(cache, pricing, refused), refused, silent))
     elif verb == ["doubt"] and len(arguments) == 2:
         doubt(*arguments)
-    elif verb == ["release"] and len(arguments) == 3:
-        release(*arguments)
+    elif verb == ["unpack"] and len(arguments) == 2:
+        unpack(*arguments)
+    elif verb == ["release"] and len(arguments) in (3, 4):
+        held = release(*arguments)
+        print(f"{counted(held, 'row is', 'rows are')} held back")
     else:
         sys.exit(__doc__)
 

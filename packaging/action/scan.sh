@@ -32,6 +32,17 @@ commit_of() {
   esac
 }
 
+# Without the prices of the day, the check uses those in this version: a server that does not answer stops no pull request.
+case ${GPULINT_PRICES:-embedded} in
+  embedded) ;;
+  daily)
+    export GPULINT_CACHE_DIR=$RUNNER_TEMP/gpulint/cache
+    rm -rf "$GPULINT_CACHE_DIR"
+    gpulint catalog update --timeout 60 >&2 || say "the prices of the day are missing: the check uses the prices in this version"
+    ;;
+  *) give_up "\`prices\` must be embedded or daily" ;;
+esac
+
 commit_of base -- "${GPULINT_BASE:-}"
 
 arguments=(

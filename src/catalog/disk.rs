@@ -76,14 +76,13 @@ impl Catalog {
             AZURE => "Premium_LRS",
             _ => return None,
         };
-        let table = self.block.table("disks");
-        let rows = |region: &str| table.range(&[provider, kind.unwrap_or(usual), region]);
+        let rows = |region: &str| self.newest_rows("disks", &[provider, kind.unwrap_or(usual), region]).peekable();
         let mut here = rows(region);
-        if here.is_empty() {
+        if here.peek().is_none() {
             here = rows(self.base_region(provider));
         }
         // Disks that are sold by size cost as much as the next larger size.
-        let mut sizes = here.map(|index| read(table.row(index)));
+        let mut sizes = here.map(read);
         let row = sizes.find(|row| row.up_to_gib.is_none_or(|most| gib <= most))?;
         let per_month = row.usd_per_month.or_else(|| row.usd_per_gib_month.map(|price| price.times(gib)))?;
         Some(DiskPrice {
@@ -99,15 +98,13 @@ impl Catalog {
 
     /// Returns the prices for the speed of a kind of disk. `None` if there is no separate or no known price.
     pub fn disk_speed(&self, provider: &str, kind: &str, region: &str, meter: Meter) -> Option<DiskSpeedPrice<'_>> {
-        let table = self.block.table("disk_speed");
-        let rows = |region: &str| table.range(&[provider, kind, region, meter.name()]);
+        let rows = |region: &str| self.newest_rows("disk_speed", &[provider, kind, region, meter.name()]).peekable();
         let mut here = rows(region);
-        if here.is_empty() {
+        if here.peek().is_none() {
             here = rows(self.base_region(provider));
         }
         let mut speed: Option<DiskSpeedPrice<'_>> = None;
-        for index in here {
-            let mut row = table.row(index);
+        for mut row in here {
             let (_provider, _kind, region, _meter) = (row.text(), row.text(), row.text(), row.text());
             let (above, each) = (row.number()?, row.money()?);
             let (as_of, source) = (row.text(), row.text());

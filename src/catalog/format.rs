@@ -464,7 +464,7 @@ impl std::error::Error for TableError {}
 
 /// Creates the block. If the stem of a file is not a table, the file contains the prices of that provider, unless it
 /// has a column `provider`. Columns can have any order and can be missing (blank). An unknown column is an error.
-pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
+pub fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
     let mut pool = Pool::new();
     let mut tables: Vec<(&TableSchema, Vec<Row>)> = Vec::new();
     for schema in SCHEMAS {
@@ -500,6 +500,17 @@ pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
     block.extend(newest.to_le_bytes());
     block.extend(body);
     Ok(block)
+}
+
+/// Returns a number that changes with the tables and columns, because blocks of another schema cannot be read.
+pub fn schema_number() -> u64 {
+    let names = SCHEMAS.iter().flat_map(|schema| {
+        let columns = schema.columns.iter().map(|(name, kind)| (*name, *kind as u8));
+        std::iter::once((schema.name, schema.keys as u8)).chain(columns)
+    });
+    let bytes = names.flat_map(|(name, number)| name.bytes().chain([number]));
+    // FNV-1a
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Returns the date of the newest price. It is stored, so that reports need not read all prices.

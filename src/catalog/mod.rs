@@ -10,6 +10,7 @@ mod age;
 mod apis;
 mod book;
 mod clouds;
+mod dated;
 mod disk;
 mod format;
 mod hardware;
@@ -34,19 +35,20 @@ use table::CatalogBlock;
 use words::KnownWords;
 
 pub use table::covers;
-pub use verify::PER_ACCELERATOR_USD;
+pub use verify::{DoubtedRow, PER_ACCELERATOR_USD};
 
 pub use accelerator::{Accelerator, AcceleratorSlice};
 pub use age::{Ages, PriceClass, PriceMove, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use apis::Hosted;
 pub use book::is_an_hour;
 pub use clouds::{AWS, AZURE, GCP};
+pub use dated::{DATED_TABLES, DatedRow, dated_text, read_dated};
 pub use disk::{DiskPrice, Meter};
-pub use format::{CsvFile, TableError};
+pub use format::{CsvFile, TableError, encode as encode_tables, schema_number};
 pub use hardware::AcceleratorHardware;
 pub use machine::{CatalogMachine, Host, Recognized};
 pub use model::{Modality, Model};
-pub use models::{Identification, Identified, Models};
+pub use models::{Identification, Identified, Models, read_models};
 pub use money::{Currency, Money, MoneyRange, grouped, rounded};
 pub use peers::{COMPOSED, Doubt, PeerPrice, Peers, PriceDoubt};
 pub use precision::Precision;
@@ -125,7 +127,12 @@ impl Catalog {
 
     /// Adds newer rows for some providers.
     pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Catalog { refreshed: Some(CatalogBlock::load(files)?), words: KnownWords::default(), ..self })
+        Ok(self.with_encoded(encode_tables(files)?))
+    }
+
+    /// Adds newer rows that `encode_tables` of the same schema returned.
+    pub fn with_encoded(self, encoded: Vec<u8>) -> Self {
+        Catalog { refreshed: Some(CatalogBlock::of_bytes(encoded)), words: KnownWords::default(), ..self }
     }
 }
 
@@ -258,7 +265,10 @@ mod tests {
         let search = Search { accelerator: Some("H100"), providers: &["mine".to_owned()], ..Search::default() };
         assert_eq!(catalog.search(&search).len(), 1);
         let doubts = catalog.verify();
-        assert!(doubts.iter().any(|it| it.starts_with("mine box *: spot costs $20, more than")), "{doubts:?}");
+        assert!(
+            doubts.iter().any(|it| it.to_string().starts_with("mine box *: spot costs $20, more than")),
+            "{doubts:?}"
+        );
         assert_eq!(catalog.machines().filter(|it| it.name == "p5.48xlarge").count(), 1);
     }
 }

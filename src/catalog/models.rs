@@ -75,6 +75,37 @@ impl Catalog {
     }
 }
 
+/// A row of a table of models.
+pub struct ModelRow {
+    pub model: Model,
+    pub aliases: Vec<String>,
+    /// The row as it is in the table.
+    pub cells: Vec<String>,
+}
+
+/// A table of models: its header and its rows.
+#[derive(Default)]
+pub struct ModelTable {
+    pub header: Vec<String>,
+    pub rows: Vec<Result<ModelRow, TableError>>,
+}
+
+/// Reads a table of models. An error in a row leaves the other rows valid.
+pub fn read_models(path: &str, text: &str) -> Result<ModelTable, TableError> {
+    let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
+    let mut records = csv_records(text);
+    let Some((line, header)) = records.next() else { return Ok(ModelTable::default()) };
+    let header = header.map_err(|message| error(line, message))?;
+    let places = model::columns(&header).map_err(|message| error(line, message))?;
+    let read = |(line, record): (usize, Result<Vec<String>, String>)| {
+        let cells = record.map_err(|message| error(line, message))?;
+        let (model, aliases) = model::read(&places, &cells).map_err(|message| error(line, message))?;
+        Ok(ModelRow { model, aliases, cells })
+    };
+    let rows = records.map(read).collect();
+    Ok(ModelTable { header, rows })
+}
+
 impl Models {
     fn add(&mut self, model: Model, aliases: &[String]) {
         for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
@@ -86,18 +117,16 @@ impl Models {
     /// Adds custom models, which take precedence over the table. They use the columns of the table; only `model_id` and
     /// `params_b` are required.
     pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
-        let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
-        let mut places = None;
-        for (line, record) in csv_records(text) {
-            let record = record.map_err(|message| error(line, message))?;
-            let Some(places) = &places else {
-                places = Some(model::columns(&record).map_err(|message| error(line, message))?);
-                continue;
-            };
-            let (model, aliases) = model::read(places, &record).map_err(|message| error(line, message))?;
+        for row in read_models(path, text)?.rows {
+            let ModelRow { model, aliases, .. } = row?;
             self.add(model, &aliases);
         }
         Ok(self)
+    }
+
+    /// Returns the model of the embedded table with exactly this name.
+    pub fn embedded(id: &str) -> Option<&'static Model> {
+        MODELS.iter().find(|model| model.id == id)
     }
 
     /// Returns the model that a name, path or address means. `None` if not even its size is known.

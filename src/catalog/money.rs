@@ -123,6 +123,14 @@ impl Money {
         Money(self.0.saturating_mul(1000))
     }
 
+    /// Returns the dollars as a decimal number without trailing zeros, such as `0.25`.
+    pub fn decimal(self) -> String {
+        let micros = self.micros();
+        let sign = if micros < 0 { "-" } else { "" };
+        let (whole, fraction) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+        format!("{sign}{whole}.{fraction:06}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }

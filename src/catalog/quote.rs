@@ -7,7 +7,7 @@ use super::clouds::{AWS, GCP};
 use super::machine::{CatalogMachine, PriceKind};
 use super::money::Money;
 use super::own::OwnPrice;
-use super::table::{Cells, FixedTable};
+use super::table::{CatalogBlock, Cells, FixedTable};
 
 /// The hourly prices of a machine in a region for each way of buying, and their sources.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,6 +40,11 @@ pub struct Quote<'c> {
 const UNVERIFIED: &str = "unverified";
 
 impl Quote<'_> {
+    /// Returns the newest date of its prices.
+    pub fn latest(&self) -> &str {
+        self.as_of.max(self.spot_as_of)
+    }
+
     /// Removes the prices of a row without a verified source, so that no total contains them.
     fn believed(self) -> Self {
         if self.confidence != UNVERIFIED {
@@ -208,8 +213,7 @@ impl Catalog {
 
     /// Returns the price of a commitment product for a machine, such as `ec2-capacity-block` or `dws-calendar`.
     pub fn commitment(&self, provider: &str, machine: &str, region: &str, product: &str) -> Option<Commitment<'_>> {
-        let table = self.block.table("commitments");
-        let find = |region: &str| table.find(&[provider, machine, region, product]);
+        let find = |region: &str| self.newest_rows("commitments", &[provider, machine, region, product]).next();
         let mut row = find(region).or_else(|| find(self.base_region(provider))).or_else(|| find("*"))?;
         let (_, _, region, product) = (row.text(), row.text(), row.text(), row.text());
         let (_, _, _, price, as_of, source) =
@@ -238,16 +242,18 @@ impl Catalog {
         Some(RegionIndex { millionths, low, high, as_of, source })
     }
 
-    fn listed_quote(&self, provider: &str, machine: &str, region: &str) -> Option<Quote<'_>> {
-        if let Some(block) = &self.refreshed
-            && let Some(quote) = exact(block.table("prices"), provider, machine, region)
-        {
+    fn listed_quote<'c>(&'c self, provider: &str, machine: &str, region: &str) -> Option<Quote<'c>> {
+        let table = self.block.table("prices");
+        let embedded = exact(table, provider, machine, region);
+        let of = |block: &'c CatalogBlock| exact(block.table("prices"), provider, machine, region);
+        // A cache can be older than this version of the program.
+        let is_newer = |quote: &Quote<'_>| embedded.as_ref().is_none_or(|known| known.latest() <= quote.latest());
+        if let Some(quote) = self.refreshed.as_ref().and_then(of).filter(is_newer) {
             let basis = Basis::Refreshed { region: basis_region(&quote) };
             return Some(Quote { basis, ..quote });
         }
-        let table = self.block.table("prices");
-        if let Some(quote) = exact(table, provider, machine, region) {
-            return Some(quote);
+        if embedded.is_some() {
+            return embedded;
         }
         let keys = [provider, machine];
         let estimate = self.estimate_from(table, &keys, provider, region, read_quote);

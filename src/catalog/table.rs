@@ -27,7 +27,11 @@ impl CatalogBlock {
     }
 
     pub(super) fn load(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Self::open(Bytes::Loaded(encode(files)?.into())))
+        Ok(Self::of_bytes(encode(files)?))
+    }
+
+    pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self::open(Bytes::Loaded(bytes.into()))
     }
 
     fn open(bytes: Bytes) -> Self {
@@ -91,6 +95,14 @@ impl<'c> FixedTable<'c> {
     pub(super) fn row(self, index: usize) -> Cells<'c> {
         let bytes = self.rows.get(index * self.width..(index + 1) * self.width).unwrap_or_default();
         Cells { pool: self.pool, bytes }
+    }
+
+    /// Returns the date of a row. Beyond the last row it is blank.
+    pub(super) fn as_of(self, index: usize) -> &'c str {
+        let column = self.schema.columns.iter().position(|(name, _)| *name == "as_of");
+        let begin = column.map_or(self.width, |column| self.schema.begin(column));
+        let Cells { pool, bytes } = self.row(index);
+        Cells { pool, bytes: bytes.get(begin..).unwrap_or_default() }.text()
     }
 
     pub(super) fn rows(self) -> impl Iterator<Item = Cells<'c>> {

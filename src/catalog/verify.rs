@@ -24,11 +24,33 @@ const LINEAR: [(&str, &str); 5] = [
 /// Regions in which Google's prices are equal.
 const ONE_PRICE: [&str; 3] = ["us-central1", "us-east1", "us-west1"];
 
+/// An implausible row, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoubtedRow {
+    /// The provider, the machine and the region, or the name of a table and its keys.
+    pub place: Vec<String>,
+    /// Whether the reason applies to the machine in all regions.
+    pub everywhere: bool,
+    pub why: String,
+}
+
+impl DoubtedRow {
+    fn new(place: &[&str], why: String) -> Self {
+        DoubtedRow { place: place.iter().map(|it| (*it).to_owned()).collect(), everywhere: false, why }
+    }
+}
+
+impl std::fmt::Display for DoubtedRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place.join(" "), self.why)
+    }
+}
+
 impl Catalog {
     /// Returns the implausible prices: first single rows by provider, machine and region, then rows that contradict
     /// each other, then the other tables.
-    pub fn verify(&self) -> Vec<String> {
-        let mut doubts: Vec<String> = self.offers().flat_map(|offer| self.doubts(&offer)).collect();
+    pub fn verify(&self) -> Vec<DoubtedRow> {
+        let mut doubts: Vec<DoubtedRow> = self.offers().flat_map(|offer| self.doubts(&offer)).collect();
         doubts.extend(self.beside_others());
         for (provider, pattern) in LINEAR {
             doubts.extend(self.not_linear(provider, pattern));
@@ -41,25 +63,27 @@ impl Catalog {
     }
 
     /// Returns the prices that differ too much from others, and the exceptions that match no row.
-    fn beside_others(&self) -> Vec<String> {
+    fn beside_others(&self) -> Vec<DoubtedRow> {
         let offers: Vec<Offer<'_>> = self.offers().filter(is_listed).collect();
         let rows: Vec<PeerPrice<'_>> = offers.iter().map(PeerPrice::of).collect();
         let peers = Peers::of(&rows);
         let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let mut doubts: Vec<String> = Vec::new();
+        let mut doubts: Vec<DoubtedRow> = Vec::new();
         for row in &rows {
             for doubt in peers.doubts(row).into_iter().filter(|doubt| !self.is_exception(doubt.check, row)) {
                 // A machine that is cheap or expensive has this doubt in all its rows. It is reported once.
                 let is_of_all = matches!(doubt.check, PriceDoubt::Cheap | PriceDoubt::Dear);
                 if !is_of_all || told.insert((row.provider, row.machine)) {
-                    doubts.push(format!("{} {} {}: {}", row.provider, row.machine, row.region, doubt.told));
+                    let row = DoubtedRow::new(&[row.provider, row.machine, row.region], doubt.told);
+                    doubts.push(DoubtedRow { everywhere: is_of_all, ..row });
                 }
             }
         }
         let exceptions = self.block.table("exceptions").rows().map(read_exception);
         let idle = exceptions.filter(|exception| !rows.iter().any(|row| exception.covers(row)));
-        doubts
-            .extend(idle.map(|it| format!("exceptions {} {} {}: no price matches", it.check, it.provider, it.pattern)));
+        doubts.extend(idle.map(|it| {
+            DoubtedRow::new(&["exceptions", it.check, it.provider, it.pattern], "no price matches".to_owned())
+        }));
         doubts
     }
 
@@ -70,7 +94,7 @@ impl Catalog {
     }
 
     /// Returns the sizes of a family whose price per accelerator is not that of the smallest size in the region.
-    fn not_linear(&self, provider: &str, pattern: &str) -> Vec<String> {
+    fn not_linear(&self, provider: &str, pattern: &str) -> Vec<DoubtedRow> {
         let in_family = |it: &Offer<'_>| it.machine.provider == provider && covers(pattern, &it.machine.name);
         let offers: Vec<Offer<'_>> = self.offers().filter(in_family).filter(is_listed).collect();
         let mut regions: Vec<&str> = offers.iter().map(|offer| offer.region).collect();
@@ -90,10 +114,8 @@ impl Catalog {
                 let times = machine.count / least.count;
                 if ((price.micros() - base.times(times).micros()) as f64).abs() > rounding * (times + 1.0) {
                     let (price, base) = (price.usd(), base.usd());
-                    doubts.push(format!(
-                        "{provider} {} {region}: costs ${price}, not {times} times the ${base} of {}",
-                        machine.name, least.name
-                    ));
+                    let why = format!("costs ${price}, not {times} times the ${base} of {}", least.name);
+                    doubts.push(DoubtedRow::new(&[provider, &machine.name, region], why));
                 }
             }
         }
@@ -101,7 +123,7 @@ impl Catalog {
     }
 
     /// Returns the machines of Google whose prices differ between regions with equal prices.
-    fn not_one_price(&self) -> Vec<String> {
+    fn not_one_price(&self) -> Vec<DoubtedRow> {
         let mut doubts = Vec::new();
         for machine in self.machines().filter(|machine| machine.provider == GCP) {
             let listed = |region| Some((region, self.quote(&machine, region)?));
@@ -111,19 +133,16 @@ impl Catalog {
             // Sums of parts differ from published prices by less than one percent.
             let differs = |price: &Money| (price.usd() / base.usd() - 1.0).abs() > 0.01;
             doubts.extend(rest.iter().filter(|(_, price)| differs(price)).map(|(region, price)| {
-                format!(
-                    "gcp {} {region}: costs ${}, but ${} in {first}, and both should have one price",
-                    machine.name,
-                    price.usd(),
-                    base.usd()
-                )
+                let (price, base) = (price.usd(), base.usd());
+                let why = format!("costs ${price}, but ${base} in {first}, and both should have one price");
+                DoubtedRow::new(&[GCP, &machine.name, region], why)
             }));
         }
         doubts
     }
 
     /// Returns the parts of machines that cost nothing, or whose spot price is above the on-demand price.
-    fn spot_above(&self, table: &'static str, keys: usize) -> Vec<String> {
+    fn spot_above(&self, table: &'static str, keys: usize) -> Vec<DoubtedRow> {
         let mut doubts = Vec::new();
         for mut row in self.block.table(table).rows() {
             let mut name: Vec<&str> = (0..keys).map(|_| row.text()).filter(|it| !it.is_empty()).collect();
@@ -131,24 +150,26 @@ impl Catalog {
                 name.push(row.text());
             }
             let (on_demand, spot) = (row.money(), row.money());
-            let name = name.join(" ");
+            name.insert(0, table);
             if on_demand.is_none_or(|price| price <= Money::ZERO) {
-                doubts.push(format!("{table} {name}: it has no price"));
+                doubts.push(DoubtedRow::new(&name, "it has no price".to_owned()));
             }
             if let (Some(on_demand), Some(spot)) = (on_demand, spot)
                 && spot > on_demand
             {
                 let (spot, on_demand) = (spot.usd(), on_demand.usd());
-                doubts.push(format!("{table} {name}: spot costs ${spot}, more than ${on_demand} on demand"));
+                let why = format!("spot costs ${spot}, more than ${on_demand} on demand");
+                doubts.push(DoubtedRow::new(&name, why));
             }
         }
         doubts
     }
 
-    fn doubts(&self, offer: &Offer<'_>) -> Vec<String> {
+    fn doubts(&self, offer: &Offer<'_>) -> Vec<DoubtedRow> {
         let Offer { machine, region, quote } = offer;
         let mut doubts = Vec::new();
-        let mut doubt = |what: String| doubts.push(format!("{} {} {region}: {what}", machine.provider, machine.name));
+        let place = [&*machine.provider, &*machine.name, region];
+        let mut doubt = |why: String| doubts.push(DoubtedRow::new(&place, why));
         if self.accelerator(&machine.accelerator).is_none_or(|known| known.name != machine.accelerator) {
             doubt(format!("`{}` is not an accelerator of the catalog", machine.accelerator));
         }
@@ -222,13 +243,17 @@ mod tests {
     const HEADER: &str = "provider,machine,region,accelerator,accelerator_count,on_demand_usd_per_hour,spot_usd_per_hour,\
                           reserved_1y_usd_per_hour,reserved_3y_usd_per_hour,as_of,source,confidence\n";
 
+    fn told(doubts: Vec<DoubtedRow>) -> Vec<String> {
+        doubts.iter().map(ToString::to_string).collect()
+    }
+
     fn doubts(rows: &str) -> Vec<String> {
         let prices = format!("{HEADER}{rows}");
         let accelerators = "accelerator,vendor,kind,memory_gib\nA100-40GB,nvidia,gpu,40\nV100,nvidia,gpu,16\n";
         let components = "component,region,unit,on_demand_usd,spot_usd\nn1-core,us-central1,h,0.03,0.04\n";
         let file = |stem, text| CsvFile { path: stem, stem, text };
         let files = [file("prices", &*prices), file("accelerators", accelerators), file("gcp_components", components)];
-        Catalog::from_tables(&files).unwrap().verify()
+        told(Catalog::from_tables(&files).unwrap().verify())
     }
 
     #[test]
@@ -267,7 +292,8 @@ mod tests {
     /// Verifies the embedded tables with one additional row.
     fn doubts_with(row: &str) -> Vec<String> {
         let rows = format!("{HEADER}{row}");
-        Catalog::embedded().with_refreshed(&[CsvFile { path: "new", stem: "prices", text: &rows }]).unwrap().verify()
+        let new = CsvFile { path: "new", stem: "prices", text: &rows };
+        told(Catalog::embedded().with_refreshed(&[new]).unwrap().verify())
     }
 
     #[test]
@@ -291,7 +317,7 @@ mod tests {
         let file = |stem, text| CsvFile { path: stem, stem, text };
         let files = [file("prices", &*prices), file("accelerators", accelerators), file("exceptions", exceptions)];
         let doubts = Catalog::from_tables(&files).unwrap().verify();
-        assert_eq!(doubts, ["exceptions dear aws p2.*: no price matches"]);
+        assert_eq!(told(doubts), ["exceptions dear aws p2.*: no price matches"]);
     }
 
     #[test]
@@ -304,6 +330,6 @@ mod tests {
 
     #[test]
     fn the_embedded_tables_are_beyond_doubt() {
-        assert_eq!(Catalog::embedded().verify(), Vec::<String>::new());
+        assert_eq!(told(Catalog::embedded().verify()), Vec::<String>::new());
     }
 }

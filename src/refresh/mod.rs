@@ -14,6 +14,7 @@ mod row;
 mod runpod;
 mod spot;
 mod spot_history;
+mod tables;
 mod vast;
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP};
@@ -23,10 +24,11 @@ pub use access::{Access, PriceSource};
 use access::{MOST_ROWS, malformed};
 pub use guard::Rejected;
 pub use release::{
-    LONGEST_RELEASE_BYTES, PriceRelease, day as release_day, fetch as fetch_release, take as take_release,
-    verify as verify_release,
+    DAILY_KEYS, DAILY_PRICES, LONGEST_RELEASE_BYTES, PriceRelease, day as release_day, fetch as fetch_release,
+    lines as key_lines, take as take_release, verify as verify_release,
 };
 pub use row::PriceRow;
+pub use tables::{MODELS, TableUpdate};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceVendor {

@@ -1,34 +1,48 @@
-//! Reads a signed file with the prices of many providers, so that users need not query each provider.
+//! Reads a signed file with newer prices of many providers, so that users need not query each provider.
 //!
-//! The file is a price table with a column `provider`. Its signature is an Ed25519 signature over all bytes. Its prices
-//! are checked like the answers of providers. Its first line contains its date: a file that is older than the last
-//! accepted one is rejected, even if it is signed, and a price that is older than the known one is ignored.
+//! The file contains tables, each after a line `# table NAME`; the table `prices` has a column `provider`. Its signature
+//! is an Ed25519 signature over all bytes. Its rows are checked like the answers of providers. Its first line contains
+//! its date: a file that is older than the last accepted one is rejected, even if it is signed, and a row that is older
+//! than the known one is ignored.
 
 use std::collections::BTreeMap;
 
 use ring::signature::{ED25519, UnparsedPublicKey};
 
-use crate::catalog::{Basis, Catalog};
+use crate::catalog::{Basis, Catalog, DATED_TABLES};
 use crate::http::{Credential, Error, HttpErrorKind, HttpMethod, HttpRequest};
 use crate::source::Date;
 
 use super::access::{Access, MOST_ROWS, malformed};
 use super::guard::Rejected;
 use super::row::{self, PriceRow};
+use super::tables::{self, MODELS, TableUpdate};
 use super::{Update, guard};
+
+/// The address of the file that the workflow `prices.yml` publishes each night.
+pub const DAILY_PRICES: &str = "https://raw.githubusercontent.com/gpulint/gpulint/prices/prices.csv";
+/// The public keys of that file.
+pub const DAILY_KEYS: &str = include_str!("../../packaging/prices.keys");
 
 /// The maximum size of a price file, which is more than all machines of all providers need.
 pub const LONGEST_RELEASE_BYTES: u64 = 32 << 20;
 /// The number of hexadecimal digits in a signature.
 const SIGNATURE_DIGITS: usize = 128;
 const KEY_DIGITS: usize = 64;
+/// A file has one signature, or two while keys change. More only cost time.
+const MOST_SIGNATURES: usize = 8;
 
 const FIRST_LINE: &str = "# Prices of gpulint, ";
+const TABLE_LINE: &str = "# table ";
+const PRICES: &str = "prices";
 
-/// The prices of a release, by provider, and the number of ignored rows.
+/// The accepted rows of a file, and the number of ignored prices.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PriceRelease {
+    /// The prices of machines, by provider.
     pub updates: BTreeMap<String, Update>,
+    /// Disks, commitments and models, by the name of the table.
+    pub tables: BTreeMap<String, TableUpdate>,
     /// The number of rows that are not newer than the known prices.
     pub not_newer: usize,
 }
@@ -45,21 +59,34 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
     Ok((bytes, signature))
 }
 
-/// Checks that the holder of the key signed the bytes. Key and signature are hexadecimal; lines that begin with `#` are
-/// comments.
-pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
+/// Checks that the holder of one of the keys signed the bytes. Keys and signatures are lines of hexadecimal digits. There
+/// are several while one key replaces another. Lines that begin with `#` are comments.
+pub fn verify(bytes: &[u8], signatures: &str, keys: &str) -> Result<(), Error> {
     let unusable = |what: &str| Error::new(HttpErrorKind::Unusable, what.to_owned());
-    let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key must have 64 hexadecimal digits"))?;
-    let signature = digits(signature, SIGNATURE_DIGITS)
-        .ok_or_else(|| malformed("the signature must have 128 hexadecimal digits: no prices were updated"))?;
-    UnparsedPublicKey::new(&ED25519, key)
-        .verify(bytes, &signature)
-        .map_err(|_| malformed("the signature does not match: another key signed the prices, or the file was changed; no prices were updated"))
+    let keys = lines(keys).map(|line| digits(line, KEY_DIGITS)).collect::<Option<Vec<_>>>().filter(|it| !it.is_empty());
+    let keys = keys.ok_or_else(|| unusable("a key must have 64 hexadecimal digits"))?;
+    let signatures = lines(signatures).take(MOST_SIGNATURES).map(|line| digits(line, SIGNATURE_DIGITS));
+    let signatures = signatures.collect::<Option<Vec<_>>>().filter(|it| !it.is_empty());
+    let signatures =
+        signatures.ok_or_else(|| malformed("a signature must have 128 hexadecimal digits: no prices were updated"))?;
+    let is_of = |key: &Vec<u8>| {
+        let key = UnparsedPublicKey::new(&ED25519, key);
+        signatures.iter().any(|signature| key.verify(bytes, signature).is_ok())
+    };
+    match keys.iter().any(is_of) {
+        true => Ok(()),
+        false => Err(malformed(
+            "the signature does not match: another key signed the prices, or the file was changed; no prices were updated",
+        )),
+    }
+}
+
+/// Returns the lines of a file of keys or signatures without comments.
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    let text: String = lines.collect();
     if text.len() != count || !text.is_ascii() {
         return None;
     }
@@ -78,7 +105,7 @@ pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
     Ok(day)
 }
 
-/// Accepts newer prices. `earlier` contains the rows of earlier updates by provider, and `day` is the date of the file.
+/// Accepts newer rows. `earlier` contains the rows of earlier updates by provider, and `day` is the date of the file.
 pub fn take(
     bytes: &[u8],
     day: Date,
@@ -88,15 +115,55 @@ pub fn take(
 ) -> Result<PriceRelease, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| malformed("the price file is not UTF-8 text"))?;
     let mut release = PriceRelease::default();
+    for (table, text) in tables_of(text) {
+        if table == PRICES {
+            take_prices(&mut release, text, day, catalog, earlier, accept_changes)?;
+            continue;
+        }
+        // A later version of the file may have tables that this program does not know.
+        let taken = match table {
+            MODELS => tables::take_models(text, day)?,
+            table if DATED_TABLES.contains(&table) => tables::take(table, text, day, catalog, accept_changes)?,
+            _ => continue,
+        };
+        release.tables.insert(table.to_owned(), taken);
+    }
+    match release.updates.is_empty() && release.tables.is_empty() && release.not_newer == 0 {
+        true => Err(malformed("the file contains no prices of a known provider")),
+        false => Ok(release),
+    }
+}
+
+/// Returns the tables of a file. Rows before the first name of a table are prices.
+fn tables_of(text: &str) -> Vec<(&str, &str)> {
+    let mut tables = Vec::new();
+    let (mut name, mut begin, mut at) = (PRICES, 0, 0);
+    for line in text.split_inclusive('\n') {
+        if let Some(next) = line.strip_prefix(TABLE_LINE) {
+            tables.push((name, text.get(begin..at).unwrap_or_default()));
+            (name, begin) = (next.trim(), at + line.len());
+        }
+        at += line.len();
+    }
+    tables.push((name, text.get(begin..).unwrap_or_default()));
+    tables.retain(|(_, rows)| rows.lines().any(|line| !line.starts_with('#') && !line.trim().is_empty()));
+    tables
+}
+
+fn take_prices(
+    release: &mut PriceRelease,
+    text: &str,
+    day: Date,
+    catalog: &Catalog,
+    earlier: &[(String, String)],
+    accept_changes: bool,
+) -> Result<(), Error> {
     let mut by_provider: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
     for (provider, row) in row::read_with_provider(text) {
         // The provider's name becomes a file name, so it must be a known one.
         if catalog.providers().iter().any(|known| **known == *provider) {
             by_provider.entry(provider).or_default().push(row);
         }
-    }
-    if by_provider.is_empty() {
-        return Err(malformed("the file contains no prices of a known provider"));
     }
     for (provider, rows) in by_provider {
         if rows.len() > MOST_ROWS {
@@ -119,14 +186,14 @@ pub fn take(
         let rows = row::merge(row::read(before), judged.kept);
         release.updates.insert(provider, Update { rows, arrived, rejected: judged.rejected, notes: Vec::new() });
     }
-    Ok(release)
+    Ok(())
 }
 
 fn is_newer(catalog: &Catalog, provider: &str, row: &PriceRow) -> bool {
     let machine = catalog.machine(provider, &row.machine);
     let quote = machine.as_ref().and_then(|machine| catalog.quote(machine, &row.region));
     let listed = quote.filter(|quote| matches!(quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. }));
-    listed.is_none_or(|quote| latest(row) > quote.as_of.max(quote.spot_as_of))
+    listed.is_none_or(|quote| latest(row) > quote.latest())
 }
 
 fn latest(row: &PriceRow) -> &str {

@@ -74,8 +74,8 @@ impl PriceRow {
     }
 
     fn cells(&self) -> [String; 18] {
-        let number = |value: Option<f64>| value.map_or(String::new(), |value| decimal((value * 1e6).round() as i64));
-        let money = |value: Option<Money>| value.map_or(String::new(), |value| decimal(value.micros()));
+        let number = |value: Option<f64>| value.map_or(String::new(), |value| Money::from_usd(value).decimal());
+        let money = |value: Option<Money>| value.map(Money::decimal).unwrap_or_default();
         [
             self.machine.clone(),
             self.region.clone(),
@@ -170,13 +170,6 @@ pub(super) fn merge(older: Vec<PriceRow>, newer: Vec<PriceRow>) -> Vec<PriceRow>
         rows.insert((row.machine.to_ascii_lowercase(), row.region.to_ascii_lowercase()), row);
     }
     rows.into_values().collect()
-}
-
-fn decimal(millionths: i64) -> String {
-    let sign = if millionths < 0 { "-" } else { "" };
-    let (whole, fraction) = (millionths.unsigned_abs() / 1_000_000, millionths.unsigned_abs() % 1_000_000);
-    let text = format!("{sign}{whole}.{fraction:06}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

@@ -348,6 +348,18 @@ fn a_base_that_is_not_there_is_a_clear_failure() {
 }
 
 #[test]
+fn without_the_prices_of_the_day_the_check_uses_its_own() {
+    let mut situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("prices", "daily");
+    situation.runner.environment.insert("HTTPS_PROXY".to_owned(), "http://127.0.0.1:1".to_owned());
+    let run = situation.run();
+    assert_eq!(run.outputs["verdict"], "fail", "{}", run.log);
+    assert!(run.log.contains("the prices of the day are missing"), "{}", run.log);
+    let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("prices", "fresh");
+    let run = situation.run();
+    assert!(run.log.contains("`prices` must be embedded or daily"), "{}", run.log);
+}
+
+#[test]
 fn without_a_base_everything_counts() {
     let mut situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
     situation.runner.event = json!({ "ref": "refs/heads/main" });
@@ -360,7 +372,7 @@ fn without_a_base_everything_counts() {
 #[test]
 fn inputs_are_data() {
     let marks = "x'; touch pwned; $(touch pwned) `touch pwned` \" && touch pwned\n-rf\n";
-    for input in ["paths", "base", "policy-ref", "fail-on", "tag", "comment-mode", "version"] {
+    for input in ["paths", "base", "policy-ref", "prices", "fail-on", "tag", "comment-mode", "version"] {
         let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with(input, marks);
         let run = situation.run();
         assert!(!situation.runner.workspace.join("pwned").exists(), "{input}: {}", run.log);

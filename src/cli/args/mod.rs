@@ -29,7 +29,7 @@ use crate::rules::in_the_book;
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, PriceArguments};
 pub(super) use base::BaseCommit;
-pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
+pub(super) use catalog::{AskedVendor, CatalogVerb, DoubtFormat, Fetch, Show, Verify};
 pub(super) use check::{CheckArguments, CostArguments, Diff, Explain, Inspect, Purchases, Reconcile, Render};
 pub(super) use comment::CommentArguments;
 pub(super) use fixing::FixArguments;

@@ -1,7 +1,7 @@
 //! Converts the price settings for the module `pricing`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
@@ -27,8 +27,8 @@ pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), F
         }
         _ => {
             let directory = cache::directory(&ci::process_variable)?;
-            let files = directory.map_or(Ok(Vec::new()), |directory| cache::read(&directory))?;
-            Ok((cache::lay_over(Catalog::embedded(), &files)?, false))
+            let cached = |directory: PathBuf| cache::overlay(Catalog::embedded(), &directory);
+            Ok((directory.map_or_else(|| Ok(Catalog::embedded()), cached)?, false))
         }
     }
 }

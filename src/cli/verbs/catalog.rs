@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::catalog::{Catalog, PriceClass, grouped};
-use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
+use crate::catalog::{Catalog, DoubtedRow, PriceClass, grouped};
+use crate::cli::args::{AskedVendor, CatalogVerb, DoubtFormat, Fetch, Show, Verify};
 use crate::cli::io::network;
 use crate::cli::io::network::SystemClock;
 use crate::cli::io::terminal::OutputStream;
@@ -18,8 +18,8 @@ use crate::cli::io::{cache, ci, clock, output};
 use crate::cli::session::prices;
 use crate::cli::{ExitStatus, Failure};
 use crate::http::{AwsKeys, Clock, Secret};
-use crate::refresh::{self, Access, PriceSource, PriceVendor, Update};
-use crate::source::Date;
+use crate::refresh::{self, Access, PriceRelease, PriceSource, PriceVendor, Rejected, Update};
+use crate::source::{Date, csv_cell};
 
 pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<ExitStatus, Failure> {
     match verb {
@@ -37,7 +37,7 @@ fn show(arguments: &Show) -> Result<ExitStatus, Failure> {
     let refreshed = cache::directory(&ci::process_variable)?.map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
-        let _ = writeln!(text, "{provider}: {rows} refreshed prices");
+        let _ = writeln!(text, "{provider}: {rows} refreshed rows");
     }
     let _ = writeln!(
         text,
@@ -113,7 +113,7 @@ fn renewal() -> String {
         keyless.iter().map(|(it, variable)| format!("{} if {variable} is set", it.name())).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
     format!(
-        "refresh: `gpulint catalog update` fetches prices of {}{missing}; all other prices come with newer versions of gpulint\n",
+        "refresh: `gpulint catalog update` fetches the signed prices of the day; `gpulint catalog update all` asks {}{missing}\n",
         asked.join(", ")
     )
 }
@@ -121,9 +121,14 @@ fn renewal() -> String {
 fn verify(arguments: &Verify) -> Result<ExitStatus, Failure> {
     let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
     let doubts = catalog.verify();
-    let mut text = doubts.iter().map(|doubt| format!("{doubt}\n")).collect::<String>();
-    let rows = catalog.offers().count();
-    let _ = writeln!(text, "{rows} prices checked, {} cannot be correct", doubts.len());
+    let text = match arguments.format {
+        DoubtFormat::Text => {
+            let text = doubts.iter().map(|doubt| format!("{doubt}\n")).collect::<String>();
+            let rows = catalog.offers().count();
+            text + &format!("{rows} prices checked, {} cannot be correct\n", doubts.len())
+        }
+        DoubtFormat::Csv => doubted_rows(&doubts),
+    };
     output::print(&text)?;
     Ok(if doubts.is_empty() { ExitStatus::Passed } else { ExitStatus::Failed })
 }
@@ -137,8 +142,8 @@ fn update(arguments: &Fetch) -> Result<ExitStatus, Failure> {
     // A damaged cache is rewritten.
     let catalog = cache::lay_over(Catalog::embedded(), &files).unwrap_or_default();
     let today = clock::today()?;
-    if let Some(from) = &arguments.from {
-        return take_release(arguments, from, today, &directory, &files, &catalog);
+    if arguments.providers.is_empty() {
+        return take_release(arguments, today, &directory, &files, &catalog);
     }
     let (vendors, without_key) = vendors(arguments);
     for (vendor, variable) in without_key {
@@ -164,12 +169,25 @@ fn update(arguments: &Fetch) -> Result<ExitStatus, Failure> {
             }
         }
     }
+    cache::encode(&directory)?;
     // `packaging/prices.py` reads these lines. Prices of the other providers are written even if one provider failed.
     match failed {
         0 => Ok(ExitStatus::Passed),
         1 => Err(Failure::new("one provider was not refreshed")),
         more => Err(Failure::new(format!("{more} providers were not refreshed"))),
     }
+}
+
+/// Returns the doubted prices of machines as a table. A doubt about all regions has the region `*`.
+fn doubted_rows(doubts: &[DoubtedRow]) -> String {
+    let mut text = "provider,machine,region,why\n".to_owned();
+    for doubt in doubts {
+        let [provider, machine, region] = doubt.place.as_slice() else { continue };
+        let region = if doubt.everywhere { "*" } else { region };
+        let cells = [provider, machine, region, &doubt.why].map(csv_cell);
+        text.push_str(&(cells.join(",") + "\n"));
+    }
+    text
 }
 
 /// Returns how many earlier prices of a failed provider stay in use, and how old they are.
@@ -184,47 +202,96 @@ fn held(catalog: &Catalog, vendor: PriceVendor, today: Date) -> String {
     )
 }
 
+/// The age in days after which the maintainers have missed several nights.
+const LATE_DAYS: i64 = 3;
+
 /// Updates the cache from one signed file of prices.
 fn take_release(
     arguments: &Fetch,
-    from: &str,
     today: Date,
     directory: &Path,
     files: &[(String, String)],
     catalog: &Catalog,
 ) -> Result<ExitStatus, Failure> {
-    let refused = |error: crate::http::Error| Failure::new(error.message);
-    let Some(key) = &arguments.key else {
-        return Err(Failure::new("--from needs a public key to verify the signature")
-            .with_help("pass the public key of the signer: --key FILE"));
+    let refused = |error: crate::http::Error| {
+        let failure = Failure::new(error.message);
+        match &arguments.from {
+            Some(_) => failure,
+            None => failure.with_help("ask the providers: gpulint catalog update all"),
+        }
     };
-    let key = String::from_utf8_lossy(&small_file(key)?).into_owned();
-    let (bytes, signature) = if from.starts_with("https://") || from.starts_with("http://") {
-        let access = access(arguments, PriceVendor::Aws, today, &|_| {});
-        refresh::fetch_release(from, &access).map_err(refused)?
-    } else {
-        let signature = small_file(Path::new(&format!("{from}.sig")))?;
-        (small_file(Path::new(from))?, String::from_utf8_lossy(&signature).into_owned())
+    let keys = match &arguments.key {
+        Some(file) => String::from_utf8_lossy(&small_file(file)?).into_owned(),
+        None => refresh::DAILY_KEYS.to_owned(),
     };
-    refresh::verify_release(&bytes, &signature, &key).map_err(refused)?;
+    let (bytes, signatures) = read_release(arguments, today, &refused)?;
+    refresh::verify_release(&bytes, &signatures, &keys).map_err(refused)?;
     let day = refresh::release_day(&bytes, today).map_err(refused)?;
-    let holder: String = key.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
-    if let Some(last) = cache::taken_day(directory, &holder).filter(|last| day < *last) {
+    // A replaced key does not make an older file acceptable.
+    let holders: Vec<&str> = refresh::key_lines(&keys).collect();
+    if let Some(last) = cache::taken_day(directory, &holders).filter(|last| day < *last) {
         let message = format!("the prices are of {day}, and the cache already has prices of {last}");
         return Err(Failure::new(format!("{message}: nothing was updated")));
     }
     let release = refresh::take_release(&bytes, day, catalog, files, arguments.accept_changes).map_err(refused)?;
+    let text = describe_release(&release, day, today);
     for (provider, update) in &release.updates {
-        let path = cache::write(directory, provider, &update.text())?;
-        output::print(&describe_update(provider, update, &path.display().to_string()))?;
+        cache::write(directory, provider, &update.text())?;
     }
-    cache::keep_taken_day(directory, &holder, day)?;
-    let age = today.since(day).max(0);
-    output::print(&format!(
-        "signed prices of {day}, {age} days old: {} prices are not newer than the known ones\n",
-        release.not_newer
-    ))?;
+    let is_cached = |table: &str| files.iter().any(|(name, _)| name == table);
+    for (table, update) in release.tables.iter().filter(|(table, it)| it.arrived > 0 || is_cached(table)) {
+        cache::write(directory, table, &update.text)?;
+    }
+    cache::encode(directory)?;
+    cache::keep_taken_day(directory, &holders, day)?;
+    output::print(&text)?;
+    let age = today.since(day);
+    if age > LATE_DAYS {
+        output::complain(&format!("warning: these prices are {age} days old: the maintainers published no newer ones"));
+    }
     Ok(ExitStatus::Passed)
+}
+
+/// Returns the content of the file and its signatures.
+fn read_release(
+    arguments: &Fetch,
+    today: Date,
+    refused: &impl Fn(crate::http::Error) -> Failure,
+) -> Result<(Vec<u8>, String), Failure> {
+    let from = arguments.from.as_deref().unwrap_or(refresh::DAILY_PRICES);
+    if !from.starts_with("https://") && !from.starts_with("http://") {
+        let signature = small_file(Path::new(&format!("{from}.sig")))?;
+        return Ok((small_file(Path::new(from))?, String::from_utf8_lossy(&signature).into_owned()));
+    }
+    let line = Line::default();
+    let tell = |what: &str| line.show(what);
+    let fetched = refresh::fetch_release(from, &access(arguments, PriceVendor::Aws, today, &tell));
+    line.clear();
+    fetched.map_err(refused)
+}
+
+/// Returns what a file of prices changed: a summary first, then the refused rows.
+fn describe_release(release: &PriceRelease, day: Date, today: Date) -> String {
+    let prices = release.updates.values().map(|update| update.arrived).sum::<usize>();
+    let age = today.since(day).max(0);
+    let old = if age == 1 { "1 day old".to_owned() } else { format!("{age} days old") };
+    let mut text = format!("signed prices of {day} ({old}); newer rows: machines {}", count(prices));
+    for (table, update) in release.tables.iter().filter(|(_, update)| update.arrived > 0) {
+        let _ = write!(text, ", {} {}", table.replace('_', " "), count(update.arrived));
+    }
+    let of_machines = release.updates.iter().map(|(provider, update)| (provider, &update.rejected));
+    let rejected = of_machines.chain(release.tables.iter().map(|(table, update)| (table, &update.rejected)));
+    let rejected: Vec<(&String, &Rejected)> =
+        rejected.flat_map(|(of, rows)| rows.iter().map(move |row| (of, row))).collect();
+    let _ = writeln!(text, "; not newer: {}; refused: {}", count(release.not_newer), count(rejected.len()));
+    for (of, row) in rejected.iter().take(MOST_TOLD) {
+        let place = format!("{of} {} {}", row.machine, row.region);
+        let _ = writeln!(text, "  refused {}: {}", place.trim_end(), row.why);
+    }
+    if let Some(more @ 1..) = rejected.len().checked_sub(MOST_TOLD) {
+        let _ = writeln!(text, "  and {more} more refused");
+    }
+    printable(&text)
 }
 
 fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -241,13 +308,15 @@ fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// Returns the providers to ask, and those that lack a key, with the name of the missing variable.
 fn vendors(arguments: &Fetch) -> (Vec<PriceVendor>, Vec<(PriceVendor, &'static str)>) {
-    if !arguments.providers.is_empty() {
-        let mut named = arguments.providers.clone();
-        named.sort();
-        named.dedup();
-        return (named, Vec::new());
-    }
-    all_vendors()
+    let named: Option<BTreeSet<PriceVendor>> = arguments
+        .providers
+        .iter()
+        .map(|asked| match asked {
+            AskedVendor::One(vendor) => Some(*vendor),
+            AskedVendor::All => None,
+        })
+        .collect();
+    named.map_or_else(all_vendors, |named| (named.into_iter().collect(), Vec::new()))
 }
 
 /// Returns all providers that can be asked, and those that need a key that is not set.
@@ -304,7 +373,11 @@ fn describe_update(provider: &str, update: &Update, path: &str) -> String {
     if let Some(more @ 1..) = update.rejected.len().checked_sub(MOST_TOLD) {
         let _ = writeln!(text, "  and {more} more refused");
     }
-    // Text from providers must not contain control characters for the terminal.
+    printable(&text)
+}
+
+/// Removes control characters for the terminal, which the answer of a provider can contain.
+fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()
 }
 

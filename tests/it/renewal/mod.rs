@@ -114,7 +114,7 @@ fn held(provider: &str) -> String {
 fn of_six_vendors_a_poisoned_a_slow_and_a_broken_one_spoil_no_other() {
     let place = empty_directory("six");
     let (server, told) = six_vendors();
-    let (out, err, code) = gpulint(&place, &["catalog", "update", "--timeout", "3", "--mirror", &server.url()]);
+    let (out, err, code) = gpulint(&place, &["catalog", "update", "all", "--timeout", "3", "--mirror", &server.url()]);
     println!("{out}{err}exit code {code:?}\n");
     let line = |vendor: &str, rows: usize| {
         format!("{vendor}: {rows} rows arrived, {rows} in {}/cache/prices/{vendor}.csv\n", place.display())
@@ -146,7 +146,7 @@ fn of_six_vendors_a_poisoned_a_slow_and_a_broken_one_spoil_no_other() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    assert_eq!(files, ["aws.csv", "azure.csv", "lambda.csv", "vast.csv"]);
+    assert_eq!(files, ["aws.csv", "azure.csv", "lambda.csv", "tables.bin", "vast.csv"]);
     let price =
         |machine: &str, prices: &str| gpulint(&place, &["price", machine, "--prices", prices, "--format", "json"]).0;
     for machine in ["a3-highgpu-8g", "secure/8xH100-80GB", told[0].split(' ').next().unwrap()] {
@@ -200,7 +200,7 @@ fn who_cannot_be_asked_without_a_key_is_told() {
     let place = empty_directory("keyless");
     let server = Server::start(|_| Answer::new(404, ""));
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
-    command.args(["catalog", "update", "--mirror", &server.url()]).current_dir(&place);
+    command.args(["catalog", "update", "all", "--mirror", &server.url()]).current_dir(&place);
     command.env("GPULINT_CACHE_DIR", place.join("cache")).env_remove("http_proxy").env_remove("all_proxy");
     for (name, _) in PriceVendor::ALL.into_iter().filter_map(PriceVendor::key) {
         command.env_remove(name);

@@ -11,6 +11,7 @@ use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
 use crate::cli::io::file_tree::read_limited;
 use crate::cli::io::output;
+use crate::cli::session::prices;
 use crate::cli::session::settings::{MODEL_COLUMNS, MODEL_CONFIG};
 use crate::cli::{ExitStatus, Failure};
 use crate::fit::{self, Assessment, FitChoice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
@@ -25,7 +26,7 @@ use crate::source::{Limits, MemoryTree, SourceFiles, Span};
 const MOST: usize = 4;
 
 pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
-    let mut catalog = Catalog::embedded();
+    let (mut catalog, _) = prices::catalog(None)?;
     if let Some(file) = &arguments.models {
         catalog = with_own(catalog, file, arguments.model.as_deref())?;
     }

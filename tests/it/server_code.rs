@@ -10,7 +10,7 @@ use crate::cli::Place;
 use crate::skipped::skip;
 
 /// Models with the options that make some of them hard to express: context, precision, cloud, region, cost per token.
-const MODELS: [&str; 16] = [
+const MODELS: [&str; 17] = [
     "meta-llama/Llama-3.1-8B-Instruct",
     "meta-llama/Llama-3.1-8B-Instruct --precision fp8 --cache-precision fp8",
     "meta-llama/Llama-3.1-8B-Instruct --by token --concurrency 16",
@@ -27,6 +27,7 @@ const MODELS: [&str; 16] = [
     "openai/gpt-oss-120b",
     "google/gemma-3-27b-it --context 32k",
     "microsoft/phi-4",
+    "meta-llama/Llama-3.1-8B-Instruct --provider azure --region westeurope --precision fp8 --context 8k",
 ];
 
 const TARGETS: [(&str, &str); 3] = [("deployment", "server.yaml"), ("sky", "task.yaml"), ("tf", "main.tf")];

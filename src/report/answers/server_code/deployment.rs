@@ -26,8 +26,8 @@ pub(super) fn write(code: &ServerCode<'_>, arguments: &[String]) -> String {
     let arguments = listed(&[&["--model".to_owned(), model.to_owned()], arguments].concat());
     let selector =
         selector(code).iter().fold(String::new(), |text, (key, value)| format!("{text}        {key}: \"{value}\"\n"));
-    let (mounts, volumes) = if code.choice.devices > 1.0 { (SHARED_MEMORY_MOUNT, SHARED_MEMORY) } else { ("", "") };
-    let (header, devices) = (code.header(&notes), code.choice.devices.to_string());
+    let (mounts, volumes) = if code.devices() > 1.0 { (SHARED_MEMORY_MOUNT, SHARED_MEMORY) } else { ("", "") };
+    let (header, devices) = (code.header(&notes), code.devices().to_string());
     let values = [
         ("header", header.as_str()),
         ("name", &name),

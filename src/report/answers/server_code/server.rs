@@ -95,6 +95,9 @@ impl ServerCode<'_> {
         if self.choice.devices > 1.0 {
             add("--tensor-parallel-size", self.choice.devices.to_string());
         }
+        if self.copies() > 1.0 {
+            add("--data-parallel-size", self.copies().to_string());
+        }
         if settings.published != Some(settings.precision) {
             let (flag, value) = conversion(settings.precision, settings.published)?;
             add(flag, value.to_owned());
@@ -113,6 +116,16 @@ impl ServerCode<'_> {
             add("--max-num-seqs", sequences.to_string());
         }
         Ok(arguments)
+    }
+
+    /// Returns the copies of the model on the machine. The cost of a token assumes that all accelerators work.
+    fn copies(&self) -> f64 {
+        (self.choice.count / self.choice.devices).floor().max(1.0)
+    }
+
+    /// Returns the accelerators that the server uses.
+    pub(super) fn devices(&self) -> f64 {
+        self.choice.devices * self.copies()
     }
 
     /// Returns the comment above the code: the machine, its price, the cost of a token, and the context.
@@ -141,8 +154,9 @@ impl ServerCode<'_> {
             settings.context,
             settings.precision.name()
         ));
-        if choice.devices < choice.count {
-            lines.push(format!("The server uses {} of the {} accelerators.", choice.devices, choice.count));
+        if self.copies() > 1.0 {
+            let (copies, devices) = (self.copies(), choice.devices);
+            lines.push(format!("The server runs {copies} copies of the model, each on {devices} of the accelerators."));
         }
         if let Some(other) = self.cheapest.filter(|other| other.per_hour < choice.machine_per_hour) {
             let month = Currency::USD.amount(other.per_hour.times(HOURS_PER_MONTH));

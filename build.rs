@@ -32,6 +32,7 @@ const SHARED: &[&str] = &[
     "retired",
     "providers",
     "efa",
+    "licenses",
     "apis",
     "throughput",
     "throughput_peaks",

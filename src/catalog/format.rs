@@ -221,6 +221,18 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
         ],
     },
     TableSchema {
+        name: "licenses",
+        keys: 2,
+        columns: &[
+            ("provider", Text),
+            ("software", Text),
+            ("usd_per_vcpu_hour", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
+    TableSchema {
         name: "providers",
         keys: 1,
         columns: &[

@@ -306,6 +306,13 @@ impl Catalog {
         row.number()
     }
 
+    /// Returns the price of a license for each vCPU and hour, in dollars, on demand.
+    pub fn licence_per_cpu(&self, provider: &str, software: &str) -> Option<f64> {
+        let mut row = self.block.table("licenses").find(&[provider, software])?;
+        let _ = (row.text(), row.text());
+        row.number()
+    }
+
     /// Returns the provider with this name or alias.
     pub fn provider_called(&self, name: &str) -> Option<&str> {
         let name = name.to_ascii_lowercase().replace(['_', ' '], "-");

@@ -11,7 +11,7 @@ use super::sustained::shares;
 use super::unit::dollars;
 use super::variants::Pricing;
 use super::{BillItem, CostScenario, HOURS_PER_MONTH, Period, PricedRun, Status, StepSource, SumStep, multiply};
-use crate::catalog::{Money, MoneyRange, PriceClass, is_stale};
+use crate::catalog::{Catalog, Money, MoneyRange, PriceClass, is_stale};
 use crate::inventory::{BillingRole, Fact, Key, Purchase, Range, Resource};
 use crate::resolve::{devices, plain, within};
 
@@ -205,7 +205,7 @@ impl<'a> Pricing<'_, 'a> {
             count,
             as_of: self.date_of_price(first),
             attached: attached(self.catalog, self.resource, count, &runtime),
-            licence: licence(self.resource),
+            licence: licence(self.catalog, self.resource),
             stranded: first.stranded,
             is_unnamed: first.unit.is_unnamed,
             will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
@@ -241,6 +241,10 @@ impl<'a> Pricing<'_, 'a> {
     ) {
         let (Some(&first), Some(per_hour)) = (variants.first(), item.per_hour) else { return };
         let times = times(count, runtime, &mut item.steps);
+        if runtime.per == Period::Month {
+            let licence = listed_licence(self.catalog, self.resource);
+            item.licence_month = licence.map(|it| multiply(it.each, times));
+        }
         let mut list = multiply(per_hour, times);
         // A limit allows many small machines or few large ones, but not many large ones.
         if let Some(most) = self.most_within_limits(variants) {
@@ -314,13 +318,38 @@ fn times(count: Range, runtime: &Runtime, steps: &mut Vec<SumStep>) -> Range {
     }
 }
 
-/// Returns software with an hourly price that the catalog does not have.
-fn licence(resource: &Resource) -> Option<String> {
+/// Returns software and tenancy that the price does not include, and what the software costs if the catalog lists it.
+fn licence(catalog: &Catalog, resource: &Resource) -> Option<String> {
     let software =
         resource.text(Key::Licence).map(|software| format!("the license of {software} is billed separately"));
     let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy costs extra"));
     let all: Vec<String> = software.into_iter().chain(tenancy).collect();
-    (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))
+    let amount = listed_licence(catalog, resource).map(|it| {
+        let most = if it.each.floor == it.each.ceiling { "" } else { "at most " };
+        let (whole, each) = (dollars(it.each.ceiling), dollars(it.per_cpu));
+        format!(": {most}{whole}/hour for each machine, {} vCPU x {each}", plain(it.cpus))
+    });
+    (!all.is_empty()).then(|| format!("{} and is not included{}", all.join("; "), amount.unwrap_or_default()))
+}
+
+/// The listed price of the software of one machine.
+struct ListedLicence {
+    /// The price of one machine per hour.
+    each: MoneyRange,
+    per_cpu: Money,
+    cpus: f64,
+}
+
+fn listed_licence(catalog: &Catalog, resource: &Resource) -> Option<ListedLicence> {
+    let (provider, software) = (resource.text(Key::Provider)?, resource.text(Key::Licence)?);
+    let (per_cpu, cpus) = (catalog.licence_per_cpu(provider, software)?, resource.number(Key::Cpus)?);
+    let most = Money::from_usd(per_cpu * cpus);
+    // On spot, a license costs less.
+    let each = match resource.purchase() {
+        Some(Purchase::OnDemand) => MoneyRange::exactly(most),
+        _ => MoneyRange { floor: Money::ZERO, expected: most, ceiling: most },
+    };
+    Some(ListedLicence { each, per_cpu: Money::from_usd(per_cpu), cpus })
 }
 
 /// If nothing limits the number, replaces the maximum by the expected number.

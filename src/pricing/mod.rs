@@ -217,6 +217,8 @@ pub struct BillItem {
     pub attached: Option<Attached>,
     /// The software or tenancy whose price is missing from this cost, if there is any.
     pub licence: Option<String>,
+    /// The monthly cost of this software, if the catalog lists its price.
+    pub licence_month: Option<MoneyRange>,
     /// For pods: the accelerators that no other pod can use, because this pod leaves too few CPUs or too little memory.
     pub stranded: f64,
     /// Why the machine will not start: the spot price exceeds the maximum that the files set.

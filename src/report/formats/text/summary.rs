@@ -188,12 +188,19 @@ fn not_included(report: &Report) -> Vec<String> {
     }
     match items().filter(|it| it.licence.is_some()).count() {
         0 => {}
-        n => all.push(format!("licenses ({n})")),
+        n => all.push(format!("licenses ({n}{})", known_licences(report))),
     }
     all.extend(volumes(report));
     all.extend(nearby_volumes(report));
     all.extend(["transfer", "support", "tax"].map(str::to_owned));
     all
+}
+
+/// Returns the list price of the licenses of counted machines, as far as the catalog has it.
+fn known_licences(report: &Report) -> String {
+    let counted = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
+    let sum = counted.filter_map(|(_, item)| item.licence_month).reduce(|sum, it| sum + it);
+    sum.map(|sum| format!(", known list prices {}/month", report.currency.range(sum))).unwrap_or_default()
 }
 
 /// Returns the volumes and file systems that resources use and that are billed separately, the first ones by name.

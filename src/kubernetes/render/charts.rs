@@ -268,13 +268,9 @@ impl Done {
 impl AskedDocuments {
     fn take(&mut self, sources: &SourceFiles, done: &Done, asked: &RenderRequest<'_>) {
         let directory = &done.job.chart.directory;
-        report_partial_rendering(
-            sources,
-            &done.job.chart,
-            &done.rendering,
-            &done.given(done.is_given(sources)),
-            &mut self.skipped,
-        );
+        // Only an incomplete rendering is reported, and only its values are searched.
+        let given = done.given(!done.rendering.is_complete() && done.is_given(sources));
+        report_partial_rendering(sources, &done.job.chart, &done.rendering, &given, &mut self.skipped);
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
         let (chart, variant) = (&done.job.chart, &done.job.variant);
         let trail =
@@ -319,6 +315,9 @@ fn report_partial_rendering(
     skipped: &mut Vec<SkippedFile>,
 ) {
     let directory = &chart.directory;
+    if rendering.is_complete() {
+        return;
+    }
     let may_ask = given.speaks
         || rendering.documents.iter().any(|it| filter::look(it.text.as_bytes()) == Matter::Asks)
         || names::in_chart(sources, chart);

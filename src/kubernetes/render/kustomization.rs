@@ -101,17 +101,26 @@ pub(super) struct Outline {
 
 /// Returns the outline; `None` if the directory has no kustomization.
 pub(super) fn outline(sources: &SourceFiles, directory: &str) -> Option<Outline> {
-    let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
+    let (path, root) = find(sources, directory)?;
     if is_foreign(&root) {
         return None;
     }
     let mut closure = Closure::new(sources, true, 0);
-    let _ = closure.visit(directory, 0);
+    closure.directories.insert(directory.to_owned());
+    let _ = closure.enter(directory, path, &root, 0);
     let Closure { mut files, data, changing, mut directories, elsewhere, programs, charts, first, .. } = closure;
     let (path, is_component) = first?;
     directories.remove(directory);
     files.retain(|it| *it != path && !data.contains(it));
     Some(Outline { path, files, changing, uses: directories, elsewhere, programs, charts, is_component })
+}
+
+/// Returns the file of a directory's kustomization, with its content.
+fn find(sources: &SourceFiles, directory: &str) -> Option<(String, Node)> {
+    NAMES.iter().find_map(|name| {
+        let path = at(directory, name);
+        document(sources, &path).map(|root| (path, root))
+    })
 }
 
 /// Returns whether the file is an object of Flux: Flux has its own kind Kustomization, and some users store such
@@ -152,14 +161,15 @@ impl<'s> Closure<'s> {
         if !self.directories.insert(directory.to_owned()) || depth > self.deepest {
             return Ok(());
         }
-        let found = NAMES.iter().find_map(|name| {
-            let path = at(directory, name);
-            document(self.sources, &path).map(|root| (path, root))
-        });
+        let found = find(self.sources, directory);
         let (path, root) = found.ok_or_else(|| format!("`{directory}` has no kustomization"))?;
-        self.first.get_or_insert_with(|| (path.clone(), is_component(&root)));
+        self.enter(directory, path, &root, depth)
+    }
+
+    fn enter(&mut self, directory: &str, path: String, root: &Node, depth: usize) -> Result<(), String> {
+        self.first.get_or_insert_with(|| (path.clone(), is_component(root)));
         self.files.insert(path);
-        self.charts.extend(charts_of(directory, &root));
+        self.charts.extend(charts_of(directory, root));
         for entry in root.entries() {
             let field = &*entry.key;
             if (field.starts_with("helmChart") || field == "helmGlobals") && !self.is_lenient {

@@ -21,7 +21,8 @@ pub(super) fn may_ask(name: &str) -> bool {
 pub(super) fn in_file(sources: &SourceFiles, path: &str) -> bool {
     let of_them = |text: &[u8]| {
         let text = String::from_utf8_lossy(text).to_ascii_lowercase();
-        text.lines().any(|line| !line.trim_start().starts_with('#') && speaks(line))
+        // Most files mention nothing, and one search of all lines is faster than a search of each.
+        speaks(&text) && text.lines().any(|line| !line.trim_start().starts_with('#') && speaks(line))
     };
     sources.glance(path, of_them).unwrap_or(true)
 }

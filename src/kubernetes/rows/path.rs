@@ -109,6 +109,11 @@ impl ManifestPath {
         self.all(root).first().map(|found| found.node)
     }
 
+    /// Returns whether the path matches a place, without collecting the places.
+    pub(in crate::kubernetes) fn is_in(&self, root: &Node) -> bool {
+        is_below(root, &self.steps)
+    }
+
     /// Returns the keys of a path that visits no members.
     pub(in crate::kubernetes) fn keys(&self) -> Option<Vec<&str>> {
         let keys = self.steps.iter().map(|step| match step {
@@ -168,7 +173,7 @@ pub(in crate::kubernetes) struct FieldPaths(pub Vec<ManifestPath>);
 
 impl FieldPaths {
     pub(in crate::kubernetes) fn is_in(&self, root: &Node) -> bool {
-        self.0.iter().any(|path| path.first(root).is_some())
+        self.0.iter().any(|path| path.is_in(root))
     }
 }
 
@@ -215,6 +220,18 @@ impl<'t> PathMatch<'t> {
             names.push(&entry.key);
         }
         Some(PathMatch { node: child(self.node, place)?, members, names })
+    }
+}
+
+fn is_below(node: &Node, steps: &[Step]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return true };
+    match step {
+        Step::Key(key) => match node.get(key) {
+            Some(value) => is_below(value, rest),
+            None => **key == *"0" && node.items().first().is_some_and(|item| is_below(item, rest)),
+        },
+        Step::Each => node.items().iter().any(|item| is_below(item, rest)),
+        Step::Any => node.entries().iter().any(|entry| is_below(&entry.value, rest)),
     }
 }
 

@@ -729,6 +729,8 @@ struct File {
 pub(in crate::kubernetes) struct Kinds {
     rows: Vec<KindRow>,
     by_name: HashMap<String, usize>,
+    /// The definitions that a shape identifies.
+    shaped: Vec<usize>,
 }
 
 impl Kinds {
@@ -742,7 +744,9 @@ impl Kinds {
                 }
             }
         }
-        Ok(Kinds { rows: file.kind, by_name })
+        let with_shape = file.kind.iter().enumerate().filter(|(_, row)| !row.has.is_empty());
+        let shaped = with_shape.map(|(place, _)| place).collect();
+        Ok(Kinds { rows: file.kind, by_name, shaped })
     }
 
     /// Checks for mistakes that the types do not exclude.
@@ -786,7 +790,8 @@ impl Kinds {
 
     /// Returns the definition whose shape a document without a kind has.
     pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&KindRow> {
-        self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|it| it.is_in(root)))
+        let mut rows = self.shaped.iter().filter_map(|&place| self.rows.get(place));
+        rows.find(|row| row.has.iter().all(|it| it.is_in(root)))
     }
 
     pub(in crate::kubernetes) fn rows(&self) -> &[KindRow] {

@@ -12,11 +12,42 @@ pub(super) struct Ignored {
 }
 
 struct Rule {
-    matcher: GlobMatcher,
+    pattern: Pattern,
     /// Whether the rule matches the whole path rather than its last part.
     whole: bool,
     directories_only: bool,
     negated: bool,
+}
+
+/// A pattern of a rule. Almost all real ones are names or endings, and compiling a glob costs as much as reading a file.
+enum Pattern {
+    Name(String),
+    /// A `*` with this ending, without a slash before the ending.
+    Ending(String),
+    Glob(GlobMatcher),
+}
+
+impl Pattern {
+    fn new(line: &str) -> Option<Pattern> {
+        const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+        let is_plain = |text: &str| !text.contains(SPECIAL);
+        match line.strip_prefix('*') {
+            _ if is_plain(line) => Some(Pattern::Name(line.to_owned())),
+            Some(ending) if is_plain(ending) => Some(Pattern::Ending(ending.to_owned())),
+            _ => {
+                let glob = GlobBuilder::new(line).literal_separator(true).backslash_escape(true).build().ok()?;
+                Some(Pattern::Glob(glob.compile_matcher()))
+            }
+        }
+    }
+
+    fn is_match(&self, name: &str) -> bool {
+        match self {
+            Pattern::Name(whole) => name == whole,
+            Pattern::Ending(ending) => name.strip_suffix(ending.as_str()).is_some_and(|start| !start.contains('/')),
+            Pattern::Glob(glob) => glob.is_match(name),
+        }
+    }
 }
 
 impl Ignored {
@@ -31,7 +62,7 @@ impl Ignored {
     pub(super) fn ignores(&self, name: &str, is_directory: bool) -> bool {
         let last = name.rsplit('/').next().unwrap_or(name);
         for rule in &self.rules {
-            let fits = rule.matcher.is_match(if rule.whole { name } else { last });
+            let fits = rule.pattern.is_match(if rule.whole { name } else { last });
             // A file that does not match a rule with `!` is ignored.
             if rule.negated {
                 if rule.directories_only && !is_directory {
@@ -59,6 +90,5 @@ fn rule(line: &str) -> Option<Rule> {
         Some(rest) => (true, rest),
         None => (line.contains('/'), line),
     };
-    let matcher = GlobBuilder::new(line).literal_separator(true).backslash_escape(true).build().ok()?.compile_matcher();
-    Some(Rule { matcher, whole, directories_only, negated })
+    Some(Rule { pattern: Pattern::new(line)?, whole, directories_only, negated })
 }

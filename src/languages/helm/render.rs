@@ -62,6 +62,18 @@ pub(crate) struct Rendering {
     pub(crate) steps: u64,
 }
 
+impl Rendering {
+    /// Returns whether the rendering has nothing to report: no part is missing, failed, refused or unknown.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.refused.is_empty()
+            && self.failed.is_empty()
+            && self.wanted.is_empty()
+            && self.missing.is_empty()
+            && self.undecided.is_empty()
+            && self.documents.iter().all(|it| it.gaps.is_empty())
+    }
+}
+
 /// Renders a chart. `layers` are values in addition to the chart's own; the last layer has precedence.
 pub(crate) fn render(
     sources: &SourceFiles,

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for watched in watched.split(' ') {
         println!("cargo::rerun-if-changed={watched}");
     }
-    models::write(&root.join("pricing/models.csv"), &out.join("models.rs"))?;
+    models::write(&root.join("pricing/models.csv"), &out.join("models.csv"), &out.join("models.names"))?;
     pages::write(&root.join("rules"), &out.join("pages.rs"))?;
     rows::write(&root, &out)?;
     targets::write(&root.join("schema/targets"), &out.join("targets.rs"))?;

@@ -64,8 +64,11 @@ impl Catalog {
         if let Some(row) = self.row_of_alias(key) {
             return read_listed(row);
         }
+        // Most names are found above. A name with another first letter needs no further comparison.
+        let first = *key.as_bytes().first()?;
         let rows = self.block.table("accelerators").rows();
-        rows.filter(|row| squeezed({ *row }.text()).eq(key.chars())).find_map(read_listed)
+        let rows = rows.filter(|row| { *row }.begins_with(first) && squeezed({ *row }.text()).eq(key.chars()));
+        { rows }.find_map(read_listed)
     }
 
     /// Returns the row of the accelerator with this alias, as [`squeezed`] writes it.

@@ -127,12 +127,12 @@ impl Catalog {
 
     /// Adds newer rows for some providers.
     pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(self.with_encoded(encode_tables(files)?))
+        Ok(self.with_encoded(encode_tables(files)?, 0))
     }
 
-    /// Adds newer rows that `encode_tables` of the same schema returned.
-    pub fn with_encoded(self, encoded: Vec<u8>) -> Self {
-        Catalog { refreshed: Some(CatalogBlock::of_bytes(encoded)), words: KnownWords::default(), ..self }
+    /// Adds newer rows that `encode_tables` of the same schema returned. They begin at a position.
+    pub fn with_encoded(self, encoded: Vec<u8>, begin: usize) -> Self {
+        Catalog { refreshed: Some(CatalogBlock::of_bytes(encoded, begin)), words: KnownWords::default(), ..self }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::Catalog;
 use super::format::TableError;
@@ -10,9 +11,45 @@ use super::model::{self, Modality, Model};
 use super::model_config;
 use super::names::{ModelName, UNCLEAR};
 use super::precision::Precision;
-use crate::source::csv_records;
+use crate::source::{csv_records, value_of};
 
-include!(concat!(env!("OUT_DIR"), "/models.rs"));
+/// The embedded table: its header and its rows.
+static TABLE: LazyLock<EmbeddedTable> = LazyLock::new(|| {
+    let text = include_str!(concat!(env!("OUT_DIR"), "/models.csv"));
+    let (header, rows) = text.split_once('\n').unwrap_or_default();
+    let header: Vec<String> = header.split(',').map(str::to_owned).collect();
+    // A test reads all rows.
+    EmbeddedTable { places: model::columns(&header).unwrap_or_default(), rows }
+});
+/// Sorted lines of a key and the positions of its rows.
+static NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/models.names"));
+
+/// The embedded models. A row is parsed when a name asks for it.
+struct EmbeddedTable {
+    places: Vec<usize>,
+    rows: &'static str,
+}
+
+impl EmbeddedTable {
+    fn at(&self, position: usize) -> Option<Model> {
+        self.rows.get(position..).and_then(|rows| self.read(rows.lines().next()?))
+    }
+
+    fn read(&self, line: &str) -> Option<Model> {
+        let (_, cells) = csv_records(line).next()?;
+        model::read(&self.places, &cells.ok()?).ok().map(|(model, _)| model)
+    }
+
+    fn all(&self) -> impl Iterator<Item = Model> {
+        self.rows.lines().filter_map(|line| self.read(line))
+    }
+
+    /// Returns the rows of a key, the most probable first.
+    fn named(&self, key: &str) -> Vec<Model> {
+        let rows = value_of(NAMES, key).map_or("", |rows| rows);
+        rows.split(' ').filter_map(|position| self.at(position.parse().ok()?)).collect()
+    }
+}
 
 /// The table of models. Custom models come first.
 #[derive(Debug, Clone, Default)]
@@ -125,8 +162,9 @@ impl Models {
     }
 
     /// Returns the model of the embedded table with exactly this name.
-    pub fn embedded(id: &str) -> Option<&'static Model> {
-        MODELS.iter().find(|model| model.id == id)
+    pub fn embedded(id: &str) -> Option<Model> {
+        let rows = TABLE.named(&ModelName::parse(id).exact_key());
+        rows.into_iter().find(|model| model.id == id)
     }
 
     /// Returns the model that a name, path or address means. `None` if not even its size is known.
@@ -137,23 +175,23 @@ impl Models {
         }
         let precision = name.precision.as_deref().and_then(Precision::parse);
         let unclear = name.precision.as_deref() == Some(UNCLEAR);
-        let known = |model, by| Identified { model: complete(Cow::Borrowed(model)), precision, unclear, by };
+        let known = |model, by| Identified { model: complete(model), precision, unclear, by };
         if let Some(model) = self.own_keys.get(&name.exact_key()).and_then(|row| self.own.get(*row)) {
-            return Some(known(model, Identification::Listed));
+            return Some(known(Cow::Borrowed(model), Identification::Listed));
         }
         for key in [name.exact_key(), name.base_key()] {
             if let Some(model) = listed(&key, precision) {
-                return Some(known(model, Identification::Listed));
+                return Some(known(Cow::Owned(model), Identification::Listed));
             }
         }
         let tuned_from = |key: String| listed(&key, precision).filter(|it| name.is_tuned_from(&key, it.modality));
         if let Some(model) = name.inner_keys().into_iter().find_map(tuned_from) {
-            return Some(known(model, Identification::Derived));
+            return Some(known(Cow::Owned(model), Identification::Derived));
         }
         let Some(params_b) = name.params_b else {
             let small = |key: String| small(&key).filter(|it| name.is_tuned_from(&key, it.modality));
             let model = name.keys_of_sized_families().into_iter().find_map(small)?;
-            return Some(known(model, Identification::Derived));
+            return Some(known(Cow::Owned(model), Identification::Derived));
         };
         let mut model = self.of_size(params_b)?;
         model.modality = name.modality().unwrap_or(model.modality);
@@ -163,7 +201,7 @@ impl Models {
     }
 
     /// Returns the listed models whose names share the most words with this name, the most similar first.
-    pub fn nearest(&self, text: &str) -> Vec<&str> {
+    pub fn nearest(&self, text: &str) -> Vec<String> {
         const MOST: usize = 3;
         let name = ModelName::parse(text);
         // If two share as many words, the one with fewer other words is more similar.
@@ -173,9 +211,9 @@ impl Models {
             let first = other.words.first().is_some_and(|word| name.words.first() == Some(word));
             if first { other.words.iter().filter(|word| name.words.contains(word)).count() } else { 0 }
         };
-        let mut near: Vec<(usize, &str)> = self.all().map(|model| (shared(model), &*model.id)).collect();
+        let mut near: Vec<(usize, String)> = self.all().map(|model| (shared(&model), model.id.into_owned())).collect();
         near.retain(|(words, _)| *words > 0);
-        near.sort_by_cached_key(|(words, id)| (Reverse(*words), others(id), *id));
+        near.sort_by_cached_key(|(words, id)| (Reverse(*words), others(id), id.clone()));
         near.into_iter().take(MOST).map(|(_, id)| id).collect()
     }
 
@@ -214,23 +252,23 @@ impl Models {
     }
 
     /// Returns the custom models and all models of the table.
-    pub fn all(&self) -> impl Iterator<Item = &Model> {
-        self.own.iter().chain(MODELS)
+    pub fn all(&self) -> impl Iterator<Item = Model> {
+        self.own.iter().cloned().chain(TABLE.all())
     }
 }
 
 /// Returns the row of a key. If several precisions of a model are listed, the order is: the precision in the name,
 /// sixteen bits, the name without a precision.
-fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
-    let at = KEYS.binary_search_by(|(known, _)| (*known).cmp(key)).ok()?;
-    let rows = KEYS.get(at)?.1;
-    let models = || rows.iter().filter_map(|row| MODELS.get(usize::from(*row)));
-    let published = |wanted: Precision| models().find(move |model| model.published == wanted);
-    match precision.filter(|precision| !precision.is_full()) {
-        Some(precision) => published(precision).or_else(|| models().find(|model| model.published.is_full())),
-        None => models().find(|model| model.published.is_full()).or_else(|| models().find(|model| is_plain(model))),
-    }
-    .or_else(|| models().next())
+fn listed(key: &str, precision: Option<Precision>) -> Option<Model> {
+    let mut models = TABLE.named(key);
+    let place = |is_wanted: &dyn Fn(&Model) -> bool| models.iter().position(is_wanted);
+    let found = match precision.filter(|precision| !precision.is_full()) {
+        Some(precision) => {
+            place(&|model| model.published == precision).or_else(|| place(&|model| model.published.is_full()))
+        }
+        None => place(&|model| model.published.is_full()).or_else(|| place(&is_plain)),
+    };
+    (!models.is_empty()).then(|| models.swap_remove(found.unwrap_or(0)))
 }
 
 /// Whether the name contains no precision, so that these are the weights as published.
@@ -239,7 +277,7 @@ fn is_plain(model: &Model) -> bool {
 }
 
 /// Returns an encoder, speech or image model, whose size is a word. Models that are tuned from it keep this word.
-fn small(key: &str) -> Option<&'static Model> {
+fn small(key: &str) -> Option<Model> {
     listed(key, None).filter(|model| matches!(model.modality, Modality::Embedding | Modality::Speech | Modality::Image))
 }
 
@@ -250,7 +288,7 @@ fn complete(model: Cow<'_, Model>) -> Cow<'_, Model> {
         return model;
     }
     let distance = |other: &Model| (other.params_b / model.params_b).ln().abs();
-    let typical = TYPICAL.iter().filter_map(|id| MODELS.iter().find(|model| model.id == *id));
+    let typical = TYPICAL.iter().filter_map(|id| Models::embedded(id));
     let Some(typical) = typical.min_by(|one, two| distance(one).total_cmp(&distance(two))) else { return model };
     let mut model = model.into_owned();
     model.shapes_assumed = true;
@@ -385,12 +423,13 @@ mod tests {
     #[test]
     fn every_name_of_the_table_leads_to_its_row_or_its_like() {
         let models = Models::default();
-        for model in MODELS {
+        for model in TABLE.all() {
             let found = models.identify(&model.id).unwrap();
             assert!((found.model.params_b / model.params_b - 1.0).abs() < 0.15, "{}: {}", model.id, found.model.id);
             assert_eq!(found.by, Identification::Listed, "{}", model.id);
         }
-        assert!(KEYS.is_sorted_by(|one, two| one.0 < two.0));
+        let keys = || NAMES.lines().map(|line| line.split('\t').next().unwrap());
+        assert!(keys().is_sorted_by(|one, two| one < two));
     }
 
     #[test]

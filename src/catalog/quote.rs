@@ -186,16 +186,21 @@ impl Catalog {
 
     /// Returns all known regions of a provider, sorted.
     pub fn regions(&self, provider: &str) -> Vec<&str> {
+        let regions: std::collections::BTreeSet<&str> = self.region_names(provider).collect();
+        regions.into_iter().collect()
+    }
+
+    /// Returns all known regions of a provider, some of them several times.
+    pub fn region_names(&self, provider: &str) -> impl Iterator<Item = &str> {
         let table = self.block.table("regions");
-        let indexed = table.range(&[provider]).map(|index| {
+        let indexed = table.range(&[provider]).map(move |index| {
             let mut row = table.row(index);
             row.text();
             row.text()
         });
         let prices = self.block.table("prices");
-        let listed = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
-        let regions: std::collections::BTreeSet<&str> = indexed.chain(listed).filter(|name| *name != "*").collect();
-        regions.into_iter().collect()
+        let listed = prices.range(&[provider]).map(move |index| region_of(prices.row(index)));
+        indexed.chain(listed).filter(|name| *name != "*")
     }
 
     /// Returns the region in which a provider's list is most complete, or `*` if it has one price everywhere.

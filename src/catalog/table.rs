@@ -18,7 +18,8 @@ pub(super) struct CatalogBlock {
 #[derive(Clone)]
 enum Bytes {
     Embedded(&'static [u8]),
-    Loaded(Arc<[u8]>),
+    /// The bytes from a position on.
+    Loaded(Arc<Vec<u8>>, usize),
 }
 
 impl CatalogBlock {
@@ -27,11 +28,11 @@ impl CatalogBlock {
     }
 
     pub(super) fn load(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Self::of_bytes(encode(files)?))
+        Ok(Self::of_bytes(encode(files)?, 0))
     }
 
-    pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
-        Self::open(Bytes::Loaded(bytes.into()))
+    pub(super) fn of_bytes(bytes: Vec<u8>, begin: usize) -> Self {
+        Self::open(Bytes::Loaded(bytes.into(), begin))
     }
 
     fn open(bytes: Bytes) -> Self {
@@ -71,7 +72,7 @@ impl Bytes {
     fn as_slice(&self) -> &[u8] {
         match self {
             Bytes::Embedded(bytes) => bytes,
-            Bytes::Loaded(bytes) => bytes,
+            Bytes::Loaded(bytes, begin) => bytes.get(*begin..).unwrap_or_default(),
         }
     }
 }
@@ -184,6 +185,11 @@ pub(super) struct Cells<'c> {
 impl<'c> Cells<'c> {
     pub(super) fn text(&mut self) -> &'c str {
         std::str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+
+    /// Returns whether the next text begins with this letter, in any case.
+    pub(super) fn begins_with(&mut self, letter: u8) -> bool {
+        self.bytes().first().is_some_and(|first| first.eq_ignore_ascii_case(&letter))
     }
 
     fn bytes(&mut self) -> &'c [u8] {

@@ -25,7 +25,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::{
     GivenRun, Inventory, Raw, RawTree, Resource, SkippedFile, UnknownFact, UnsupportedResource, WantedObjects,
 };
-use crate::source::{FileId, SourceFiles, Span, each, static_regex};
+use crate::source::{FileId, SourceFiles, Span, drop_large, each, static_regex};
 
 use crate::languages::yaml::{Node, YamlDocument, YamlStream};
 use objects::index::ObjectIndex;
@@ -134,8 +134,8 @@ pub fn read(
     reading.inventory.objects = written_objects(&parsed, options, &runs, &reader);
     keep_the_rest(&mut parsed, &mut reading);
     reading.inventory.runs.extend(runs.finish());
-    // Freeing millions of nodes takes long, so another thread does it.
-    rayon::spawn(|| drop(parsed));
+    let count = parsed.len();
+    drop_large(parsed, count);
     reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
     reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
     reading.comments.extend(elsewhere);

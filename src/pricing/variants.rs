@@ -163,7 +163,7 @@ impl<'a> Pricing<'_, 'a> {
     fn depends_on_region(&self, machine: &CatalogMachine<'_>, region: &str) -> bool {
         let price = |region: &str| self.catalog.quote(machine, region).and_then(|quote| quote.on_demand);
         let here = price(region);
-        let others = self.catalog.regions(&machine.provider).into_iter().filter(|other| *other != region);
+        let others = self.catalog.region_names(&machine.provider).filter(|other| *other != region);
         here.is_some() && others.filter_map(price).any(|there| Some(there) != here)
     }
 }

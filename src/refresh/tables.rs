@@ -101,10 +101,10 @@ pub(super) fn take_models(text: &str, day: Date) -> Result<TableUpdate, Error> {
             }
         };
         let known = Models::embedded(&row.model.id);
-        if known.is_some_and(|known| known.as_of > row.model.as_of || *known == row.model) {
+        if known.as_ref().is_some_and(|known| known.as_of > row.model.as_of || *known == row.model) {
             continue;
         }
-        match other_model(&row.model, known, day) {
+        match other_model(&row.model, known.as_ref(), day) {
             Some(why) => update.rejected.push(Rejected { machine: short(&row.model.id), region: String::new(), why }),
             None => {
                 update.arrived += 1;

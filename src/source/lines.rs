@@ -1,5 +1,6 @@
 //! Finds lines and columns quickly, because programs write megabytes on one line, and reports refer to it thousands of
 //! times.
+use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 /// Returns the lines of a text with their ends, each with its start offset.
@@ -29,6 +30,24 @@ pub fn line_stop(text: &str, at: usize) -> usize {
         true => end - 1,
         false => end,
     }
+}
+
+/// Returns the value of a key in lines of a key, a tab and a value that are sorted by key. Tables of the program have this
+/// form, because text needs no relocation at the start and no parsing.
+pub fn value_of<'t>(lines: &'t str, key: &str) -> Option<&'t str> {
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let before = lines.as_bytes().get(low..low + (high - low) / 2)?;
+        let begin = low + memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        let end = line_end(lines, begin);
+        let (known, value) = lines.get(begin..end)?.split_once('\t')?;
+        match known.cmp(key) {
+            Ordering::Equal => return Some(value),
+            Ordering::Less => low = end + 1,
+            Ordering::Greater => high = begin,
+        }
+    }
+    None
 }
 
 /// The distance in bytes between two cached character counts.
@@ -112,5 +131,18 @@ mod tests {
         for offset in (0..text.len()).step_by(80) {
             assert_eq!(lines.position(&text, offset), (1, offset / 2 + 1));
         }
+    }
+
+    #[test]
+    fn keys_are_found_in_sorted_lines() {
+        let lines = "a\tone\nab\t\nb é\ttwo words\nz\tlast\n";
+        for (key, value) in [("a", Some("one")), ("ab", Some("")), ("b é", Some("two words")), ("z", Some("last"))] {
+            assert_eq!(value_of(lines, key), value, "{key}");
+            assert_eq!(value_of(lines.trim_end(), key), value, "{key}");
+        }
+        for key in ["", "A", "aa", "b", "y", "zz"] {
+            assert_eq!(value_of(lines, key), None, "{key}");
+        }
+        assert_eq!(value_of("", "a"), None);
     }
 }

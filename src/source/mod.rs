@@ -38,13 +38,13 @@ pub use files::{Edit, FileId, FilePosition, Segment, SourceFiles, Span, decoded,
 pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks};
 pub(crate) use go_pattern::in_rust as go_pattern;
 pub use limits::Limits;
-pub use lines::{line_end, line_start, line_stop, lines_with_offsets};
+pub use lines::{line_end, line_start, line_stop, lines_with_offsets, value_of};
 pub use mixed_tree::MixedTree;
 pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;
 pub(crate) use static_regex::{compiled, static_regex};
-pub use threads::{each, those};
+pub use threads::{drop_large, each, those};
 pub(crate) use tree::has_mark;
 pub use tree::{
     BESIDE, MemoryTree, ReadError, Tree, TreeEntry, around, demand_text, file_name, is_below, is_example, join,

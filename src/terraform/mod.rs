@@ -85,7 +85,8 @@ pub(crate) fn read_sharing(
     shared: &SharedTerraform,
 ) -> TerraformReading {
     let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&shared.modules);
-    let reading = read_with(&library, &ContentsReader { sources, adjust }, paths, options, shared);
+    let reader = ContentsReader { sources, adjust };
+    let reading = parallel::deep(|| read_with(&library, &reader, paths, options, shared));
     library.close();
     reading
 }

@@ -155,10 +155,10 @@ pub(in crate::cli) fn overlay(catalog: Catalog, directory: &Path) -> Result<Cata
     if files.is_empty() {
         return Ok(catalog);
     }
-    let Some(encoded) = encoded(directory, &files) else { return lay_over(catalog, &read(directory)?) };
+    let Some((encoded, begin)) = encoded(directory, &files) else { return lay_over(catalog, &read(directory)?) };
     let models =
         files.iter().filter(|file| file.stem == MODELS).map(CachedFile::read).collect::<Result<Vec<_>, _>>()?;
-    lay_over(catalog.with_encoded(encoded), &models)
+    lay_over(catalog.with_encoded(encoded, begin), &models)
 }
 
 /// Overlays a catalog with refreshed prices.
@@ -187,12 +187,13 @@ fn mark(files: &[CachedFile]) -> Vec<u8> {
     mark
 }
 
-/// Returns the encoded tables, if they were made from these files.
-fn encoded(directory: &Path, files: &[CachedFile]) -> Option<Vec<u8>> {
+/// Returns the encoded tables and where they begin, if they were made from these files.
+fn encoded(directory: &Path, files: &[CachedFile]) -> Option<(Vec<u8>, usize)> {
     let path = directory.join(ENCODED);
     let is_short = fs::metadata(&path).is_ok_and(|file| file.len() <= LONGEST_FILE_BYTES);
     let bytes = is_short.then(|| fs::read(&path).ok()).flatten()?;
-    bytes.strip_prefix(&*mark(files)).map(<[u8]>::to_vec)
+    let mark = mark(files);
+    bytes.starts_with(&mark).then_some((bytes, mark.len()))
 }
 
 /// Writes the encoded tables, so that a run need not parse them.

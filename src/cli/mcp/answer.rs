@@ -49,6 +49,7 @@ fn answered(tool: &McpTool, arguments: &Map<String, Value>) -> Result<Value, Str
 /// Runs one of the subcommands that only read files.
 fn run(arguments: CliArguments) -> Result<ExitStatus, Failure> {
     match arguments.verb {
+        None => verbs::check::run(&arguments.check),
         Some(Verb::Check(check)) => verbs::check::run(&check),
         Some(Verb::Price(price)) => verbs::price::run(&price),
         Some(Verb::Fit(fit)) => verbs::fit::run(&fit),

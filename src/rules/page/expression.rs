@@ -6,7 +6,7 @@ use std::ops::Range;
 /// characters but never reorder the others. Therefore a parallel walk finds the place.
 pub(super) fn place_in(text: &str, scalar: &Range<usize>, value: &str, offset: usize) -> usize {
     let raw = text.get(scalar.clone()).unwrap_or_default();
-    if let Some(start) = raw.find(value) {
+    if let Some(start) = memchr::memmem::find(raw.as_bytes(), value.as_bytes()) {
         return scalar.start + start + offset.min(value.len());
     }
     let mut raw = raw.char_indices().peekable();

@@ -291,8 +291,12 @@ impl<'a> PageFields<'a> {
     /// Reads a value, or `{ default: value, meaning: text }`.
     pub(super) fn described(&mut self, node: PageNode) -> (String, PageNode) {
         let PageValue::Map(entries) = &node.value else { return (String::new(), node) };
-        let is_meant = |name: &PageName| nearest(&name.text, ["default", "meaning"]).is_some();
-        if !entries.is_empty() && !entries.iter().any(|(name, _)| is_meant(name)) {
+        const KEYS: [&str; 2] = ["default", "meaning"];
+        let is_key = |name: &PageName| KEYS.contains(&&*name.text);
+        let is_meant = |name: &PageName| nearest(&name.text, KEYS).is_some();
+        let mut names = entries.iter().map(|(name, _)| name);
+        // Built-in rules have no misspelt keys, so that the slower comparison is not needed.
+        if !entries.is_empty() && !names.clone().any(is_key) && !names.any(is_meant) {
             return (String::new(), node);
         }
         let PageValue::Map(entries) = node.value else { return (String::new(), node) };

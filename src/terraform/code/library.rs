@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::hcl::syntax::{Expression, SyntaxError, parse_template};
-use crate::source::{AskedOfTree, FileId, SourceFiles, uses};
+use crate::source::{AskedOfTree, FileId, SourceFiles, drop_large, uses};
 
 use super::module::{ModuleCode, ModuleTool};
 use super::shared::SharedModules;
@@ -77,7 +77,8 @@ impl<'s> ModuleLibrary<'s> {
     /// Frees the library in another thread, because it takes long and no result depends on it.
     pub(in crate::terraform) fn close(self) {
         let ModuleLibrary { modules, variable_files, templates, .. } = self;
-        rayon::spawn(|| drop((modules, variable_files, templates)));
+        let count = modules.lock().map_or(0, |modules| modules.len());
+        drop_large((modules, variable_files, templates), count);
     }
 
     /// Returns how often the code of a module was read and parsed.

@@ -1,5 +1,6 @@
 //! Runs work on several threads whose stacks are large enough for deep evaluation.
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,8 +11,32 @@ use std::thread::{Builder, available_parallelism, scope};
 const STACK_BYTES: usize = 256 << 20;
 pub(in crate::terraform) const MOST_THREADS: usize = 8;
 
+thread_local! {
+    /// Whether the stack of this thread is large enough for evaluation.
+    static IS_DEEP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work on a thread with a large stack, so that single pieces in it need no further threads.
+pub(in crate::terraform) fn deep<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let waiting = Mutex::new(Some(work));
+    let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let run = || {
+        IS_DEEP.set(true);
+        take().map(|work| work())
+    };
+    let done = scope(|scope| {
+        let thread = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run).ok()?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    // If no thread can be started, this thread does the work.
+    done.or_else(|| take().map(|work| work())).unwrap_or_else(|| unreachable!("the work is done once"))
+}
+
 /// Returns the results of `work` for 0, 1, … in this order.
 pub(in crate::terraform) fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if count == 0 || count == 1 && IS_DEEP.get() {
+        return (0..count).map(work).collect();
+    }
     // The number of CPUs comes from system files, so it is read once.
     let threads =
         if count > 1 { available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(count) } else { 1 };

@@ -219,7 +219,7 @@ fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem
     let inner = text.get(at..)?.strip_prefix("{{")?;
     let inner = inner.get(..inner.find("}}")?)?;
     let expression = split_format(inner).map_or(inner, |bar| &inner[..bar]).trim();
-    let names = Program::compile(expression, scope).ok().filter(|_| !scope.proven)?.names;
+    let names = Program::compile(expression, scope).ok().filter(|_| !scope.proven)?.names();
     let end = at + inner.len() + 4;
     (!names.is_empty()).then(|| {
         Problem::new(at..end, format!("`{{{{{inner}}}}}` prints braces instead of the value"))

@@ -92,8 +92,6 @@ impl Problem {
 pub(crate) struct Program {
     node: program::ProgramNode,
     pub(crate) result: CelType,
-    /// Paths that it uses: `object.spec.replicas` has three names.
-    pub(crate) names: Vec<Vec<Arc<str>>>,
     written: syntax::Expr,
     /// Literal names that are compared with facts or passed to host functions.
     pub(crate) said: Vec<NameLiteral>,
@@ -103,17 +101,22 @@ impl Program {
     pub(crate) fn compile(text: &str, scope: &ExpressionScope<'_>) -> Result<Program, Problem> {
         let expression = parser::parse(text)?;
         let (node, result, said) = check::lower(&expression, scope, text)?;
+        Ok(Program { node, result, written: expression, said })
+    }
+
+    /// Returns the paths that it uses: `object.spec.replicas` has three names.
+    pub(crate) fn names(&self) -> Vec<Vec<Arc<str>>> {
         let mut names = Vec::new();
-        syntax::names(&expression, &mut names);
-        Ok(Program { node, result, names, written: expression, said })
+        syntax::names(&self.written, &mut names);
+        names
     }
 
     /// Makes the program return a number if its result is a record that has one.
     #[must_use]
     pub(crate) fn into_number(self) -> Program {
-        let Program { node, result, names, written, said } = self;
+        let Program { node, result, written, said } = self;
         let (node, result) = check::as_number(node, result);
-        Program { node, result, names, written, said }
+        Program { node, result, written, said }
     }
 
     /// Returns the condition for a Kubernetes API server, or why it cannot be translated.

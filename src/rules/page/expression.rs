@@ -6,7 +6,7 @@ use std::ops::Range;
 /// characters but never reorder the others. Therefore a parallel walk finds the place.
 pub(super) fn place_in(text: &str, scalar: &Range<usize>, value: &str, offset: usize) -> usize {
     let raw = text.get(scalar.clone()).unwrap_or_default();
-    if let Some(start) = memchr::memmem::find(raw.as_bytes(), value.as_bytes()) {
+    if let Some(start) = raw.find(value) {
         return scalar.start + start + offset.min(value.len());
     }
     let mut raw = raw.char_indices().peekable();
@@ -31,6 +31,13 @@ pub(super) fn place_in(text: &str, scalar: &Range<usize>, value: &str, offset: u
     last.min(scalar.end)
 }
 
+/// Returns the place of the first character of a scalar's value, without a search for the rest of it.
+pub(super) fn start_of(text: &str, scalar: &Range<usize>, value: &str) -> usize {
+    let raw = text.get(scalar.clone()).unwrap_or_default();
+    let first = value.chars().find(|letter| !letter.is_whitespace());
+    scalar.start + first.and_then(|first| raw.find(first)).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,5 +52,6 @@ mod tests {
         let value = "a == \"b\" && cd";
         let at = place_in(quoted, &(6..quoted.len()), value, value.find("cd").unwrap());
         assert!(quoted[at..].starts_with("cd"));
+        assert!(quoted[start_of(quoted, &(6..quoted.len()), value)..].starts_with("a =="));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::expression::place_in;
+use super::expression::{place_in, start_of};
 use super::{LooksAt, Named, PageExpression, PageMistake, PointAt, is_name, meant, shifted};
 use crate::languages::cel::nearest;
 use crate::languages::cel::{self, CelType, ExpressionScope, Program};
@@ -368,7 +368,10 @@ impl<'a> PageFields<'a> {
                     wanted => program.result == *wanted || program.result == CelType::Any,
                 });
                 if fits {
-                    let start = self.place_of(field, &at, &text, &(0..0)).start;
+                    let start = match self.proven {
+                        true => start_of(self.text, &at, &text),
+                        false => self.place_of(field, &at, &text, &(0..0)).start,
+                    };
                     let compares = if self.proven { Vec::new() } else { program.comparisons() }.into_iter();
                     let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
                     let compares = compares.map(|(at, it)| (it, at)).collect();
@@ -404,7 +407,7 @@ impl<'a> PageFields<'a> {
     fn named(&self, field: &str, at: &Range<usize>, text: &str, program: &Program) -> Vec<(Named, Range<usize>)> {
         let place = |part: &Range<usize>| self.place_of(field, at, text, part);
         let said = program.said.iter().map(|said| (Named::Said(said.to, said.text.clone()), place(&said.at)));
-        let paths = program.names.iter().filter(|names| names.len() > 1);
+        let paths = program.names().into_iter().filter(|names| names.len() > 1);
         let paths = paths.map(|names| {
             let last = names.last().map(|name| &**name).unwrap_or_default();
             let start = text.find(last).unwrap_or_default();

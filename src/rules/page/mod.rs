@@ -383,7 +383,7 @@ impl RuleFile {
         let (speech, grouping) = (self.speech(), self.grouping());
         let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);
         let told = speech.messages.iter().chain(&speech.help).flat_map(MessageTemplate::programs);
-        let mut named = conditions.map(|it| &it.program).chain(told).flat_map(|program| &program.names);
+        let mut named = conditions.map(|it| &it.program).chain(told).flat_map(Program::names);
         named.any(|names| names.first().is_some_and(|first| &**first == variable))
     }
 
@@ -657,10 +657,10 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[PointAt]) 
         _ => {}
     };
     pointed.for_each(&mut note);
-    for names in programs.iter().flat_map(|program| &program.names) {
+    for names in programs.iter().flat_map(|program| program.names()) {
         // `resource.object` and `it.block` are the same as `object` and `block`.
         names.iter().take(2).for_each(|name| note(name));
-        let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { names };
+        let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { &names };
         paths.extend(facts::RawPath::of(names));
     }
     paths.sort();

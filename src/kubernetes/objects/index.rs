@@ -8,7 +8,7 @@ use crate::languages::yaml::Node;
 use crate::source::{FileId, SourceFiles, Span, file_name, normalize, parent};
 
 use super::object::KubernetesObject;
-use crate::kubernetes::rows::table::{KINDS, KindRow};
+use crate::kubernetes::rows::table::{KINDS, KindRow, KnownKind};
 
 /// Kinds that other objects take values from, in addition to those with `borrows` definitions.
 const JOINED: [&str; 12] = [
@@ -209,8 +209,7 @@ impl<'t> TreeFiles<'t> {
 }
 
 fn is_joined(kind: &str) -> bool {
-    let borrowed = KINDS.rows().iter().filter_map(|row| row.borrows.as_ref()).flat_map(|borrows| &borrows.kinds);
-    JOINED.contains(&kind) || borrowed.into_iter().any(|name| name == kind)
+    JOINED.contains(&kind) || KINDS.known().iter().flat_map(KnownKind::borrowed).any(|name| name == kind)
 }
 
 /// Returns true if the first name becomes the second one when a word replaces its only placeholder. A name that is

@@ -1,13 +1,14 @@
 //! Describes the definitions of `kinds.toml`: the paths of each kind to its pods, its machines, their number and their
 //! facts.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 
 use crate::inventory::LinkKind;
 use crate::languages::yaml::Node;
+use crate::source::value_of;
 
 #[cfg(test)]
 use super::devices::DEVICES;
@@ -62,9 +63,11 @@ pub(in crate::kubernetes) struct KindRow {
     pub template: bool,
     /// True if the object only describes other kinds. It then requests nothing.
     #[serde(default)]
+    #[cfg_attr(not(test), allow(dead_code, reason = "a run reads the property of the known kind"))]
     pub schema: bool,
     /// True if the table of languages selects the files of this kind, so no text search is necessary.
     #[serde(default)]
+    #[cfg_attr(not(test), allow(dead_code, reason = "a run reads the property of the known kind"))]
     pub claimed: bool,
     /// The command that creates its machines, if the object consists of the options of a command.
     pub command: Option<CommandWords>,
@@ -341,14 +344,24 @@ pub(in crate::kubernetes) const VALUES: &str = "values";
 
 impl KindRow {
     /// Returns whether the object adds facts to other objects or files.
-    pub(in crate::kubernetes) fn is_joined(&self) -> bool {
+    #[cfg(test)]
+    fn is_joined(&self) -> bool {
         let tells = self.scales.is_some() || !self.grants.is_empty() || !self.unfollowed.is_empty();
         let tells = tells || self.relates.as_ref().is_some_and(|relates| !relates.beside);
         tells || self.generates.is_some() || self.substitutes.is_some() || self.takes_values()
     }
 
+    /// Returns whether the kind provisions machines, runs the pods of others, or has short names for accelerators.
+    #[cfg(test)]
+    fn asks_in_other_words(&self) -> bool {
+        let apart =
+            |it: &Pods| it.amount.is_some() || !it.keys.is_empty() || !it.devices.is_empty() || !it.claims.is_empty();
+        !self.machines.is_empty() || self.borrows.is_some() || self.pods.iter().any(apart)
+    }
+
     /// Returns whether its objects contain pods, machines or other objects.
-    pub(in crate::kubernetes) fn describes_something(&self) -> bool {
+    #[cfg(test)]
+    fn describes_something(&self) -> bool {
         !(self.pods.is_empty() && self.machines.is_empty() && self.holds.is_empty() && self.values.is_empty())
     }
 
@@ -471,6 +484,7 @@ pub(in crate::kubernetes) struct Relates {
     pub limits: Option<ManifestPath>,
     /// True if only objects in files that request accelerators are read, because there are many others.
     #[serde(default)]
+    #[cfg_attr(not(test), allow(dead_code, reason = "a run reads the property of the known kind"))]
     pub beside: bool,
 }
 
@@ -719,34 +733,85 @@ impl From<SourcesForm> for FieldSources {
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    kind: Vec<KindRow>,
+/// A kind of the table. Its definition is parsed when it is first needed.
+pub(in crate::kubernetes) struct KnownKind {
+    pub kind: &'static str,
+    /// The letters of the properties below.
+    properties: &'static str,
+    borrowed: &'static str,
+    text: &'static str,
+    row: OnceLock<KindRow>,
 }
 
-/// All resource definitions, indexed by group and kind.
+impl KnownKind {
+    fn of(line: &'static str) -> Option<KnownKind> {
+        let mut cells = line.splitn(4, '\t');
+        let mut cell = || cells.next();
+        let (kind, properties, borrowed, text) = (cell()?, cell()?, cell()?, cell()?);
+        Some(KnownKind { kind, properties, borrowed, text, row: OnceLock::new() })
+    }
+
+    /// Returns the definition. A test checks that all of them can be parsed.
+    pub(in crate::kubernetes) fn row(&self) -> &KindRow {
+        let parse = || serde_json::from_str(self.text);
+        self.row.get_or_init(|| parse().unwrap_or_else(|why| unreachable!("the definition of {}: {why}", self.kind)))
+    }
+
+    fn is(&self, property: char) -> bool {
+        self.properties.contains(property)
+    }
+
+    /// Returns whether the kind only describes others.
+    pub(in crate::kubernetes) fn is_schema(&self) -> bool {
+        self.is('s')
+    }
+
+    /// Returns whether the table of languages selects its files.
+    pub(in crate::kubernetes) fn is_claimed(&self) -> bool {
+        self.is('c')
+    }
+
+    /// Returns whether its objects add facts to other objects or files.
+    pub(in crate::kubernetes) fn is_joined(&self) -> bool {
+        self.is('j')
+    }
+
+    /// Returns whether it provisions machines, runs the pods of others, or has short names for accelerators.
+    pub(in crate::kubernetes) fn asks_in_other_words(&self) -> bool {
+        self.is('a')
+    }
+
+    /// Returns whether its objects contain pods, machines or other objects.
+    pub(in crate::kubernetes) fn describes_something(&self) -> bool {
+        self.is('d')
+    }
+
+    /// Returns whether documents without a kind have this kind by their shape.
+    pub(in crate::kubernetes) fn has_shape(&self) -> bool {
+        self.is('h')
+    }
+
+    /// Returns the kinds whose templates it uses.
+    pub(in crate::kubernetes) fn borrowed(&self) -> impl Iterator<Item = &'static str> {
+        self.borrowed.split(' ').filter(|kind| !kind.is_empty())
+    }
+}
+
+/// All resource definitions, by group and kind.
 pub(in crate::kubernetes) struct Kinds {
-    rows: Vec<KindRow>,
-    by_name: HashMap<String, usize>,
-    /// The definitions that a shape identifies.
+    known: Vec<KnownKind>,
+    /// Sorted lines of `group/Kind` and a position in `known`.
+    names: &'static str,
+    /// The positions of the kinds that a shape identifies.
     shaped: Vec<usize>,
 }
 
 impl Kinds {
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let mut by_name = HashMap::new();
-        for (place, row) in file.kind.iter().enumerate() {
-            for group in &row.groups {
-                if by_name.insert(format!("{group}/{}", row.kind), place).is_some() {
-                    return Err(format!("{group}/{} has two definitions", row.kind));
-                }
-            }
-        }
-        let with_shape = file.kind.iter().enumerate().filter(|(_, row)| !row.has.is_empty());
+    fn new(rows: &'static str, names: &'static str) -> Self {
+        let known: Vec<KnownKind> = rows.lines().filter_map(KnownKind::of).collect();
+        let with_shape = known.iter().enumerate().filter(|(_, known)| known.has_shape());
         let shaped = with_shape.map(|(place, _)| place).collect();
-        Ok(Kinds { rows: file.kind, by_name, shaped })
+        Kinds { known, names, shaped }
     }
 
     /// Checks for mistakes that the types do not exclude.
@@ -754,7 +819,7 @@ impl Kinds {
     fn verify(&self) -> Result<(), String> {
         use crate::inventory::Key;
 
-        for row in &self.rows {
+        for row in self.rows() {
             let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
             for (name, source) in facts.chain([&row.facts]).flatten() {
                 Key::named(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
@@ -772,7 +837,7 @@ impl Kinds {
             }
             let held = row.holds.iter().filter_map(|holds| holds.kind.as_ref());
             for kind in held.chain(row.borrows.iter().flat_map(|borrows| &borrows.kinds)) {
-                self.by_name.get(kind).ok_or_else(|| format!("{}: there is no definition of {kind}", row.kind))?;
+                self.named(kind).ok_or_else(|| format!("{}: there is no definition of {kind}", row.kind))?;
             }
         }
         Ok(())
@@ -785,31 +850,41 @@ impl Kinds {
     /// Returns the definition of a `group/Kind`.
     pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&KindRow> {
         let table = if is_called(name) { &*CALLED } else { self };
-        table.by_name.get(name).and_then(|&place| table.rows.get(place))
+        let place: usize = value_of(table.names, name)?.parse().ok()?;
+        table.known.get(place).map(KnownKind::row)
     }
 
     /// Returns the definition whose shape a document without a kind has.
     pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&KindRow> {
-        let mut rows = self.shaped.iter().filter_map(|&place| self.rows.get(place));
+        let mut rows = self.shaped.iter().filter_map(|&place| self.known.get(place)).map(KnownKind::row);
         rows.find(|row| row.has.iter().all(|it| it.is_in(root)))
     }
 
-    pub(in crate::kubernetes) fn rows(&self) -> &[KindRow] {
-        &self.rows
+    pub(in crate::kubernetes) fn known(&self) -> &[KnownKind] {
+        &self.known
+    }
+
+    /// Returns all definitions, which takes longer than the properties of all kinds.
+    pub(in crate::kubernetes) fn rows(&self) -> impl Iterator<Item = &KindRow> {
+        self.known.iter().map(KnownKind::row)
     }
 }
 
-/// The embedded table. A test checks that it can be parsed.
-pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> =
-    LazyLock::new(|| embedded(include_str!(concat!(env!("OUT_DIR"), "/kinds.json"))));
+/// The embedded table.
+pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+    Kinds::new(
+        include_str!(concat!(env!("OUT_DIR"), "/kinds.rows")),
+        include_str!(concat!(env!("OUT_DIR"), "/kinds.names")),
+    )
+});
 
 /// The kinds of commands and calls, whose objects gpulint writes itself. Most runs do not need them.
-pub(in crate::kubernetes) static CALLED: LazyLock<Kinds> =
-    LazyLock::new(|| embedded(include_str!(concat!(env!("OUT_DIR"), "/called.json"))));
-
-fn embedded(table: &str) -> Kinds {
-    Kinds::parse(table).unwrap_or_else(|why| unreachable!("the embedded kinds: {why}"))
-}
+pub(in crate::kubernetes) static CALLED: LazyLock<Kinds> = LazyLock::new(|| {
+    Kinds::new(
+        include_str!(concat!(env!("OUT_DIR"), "/called.rows")),
+        include_str!(concat!(env!("OUT_DIR"), "/called.names")),
+    )
+});
 
 /// Returns whether a `group/Kind` is in the table of commands and calls.
 fn is_called(name: &str) -> bool {
@@ -830,9 +905,33 @@ mod tests {
     }
 
     #[test]
+    fn the_properties_of_kinds_are_those_of_their_definitions() {
+        for known in KINDS.known().iter().chain(CALLED.known()) {
+            let row = known.row();
+            let of_row = [row.schema, row.claimed, row.is_joined(), row.asks_in_other_words()];
+            assert_eq!(
+                [known.is_schema(), known.is_claimed(), known.is_joined(), known.asks_in_other_words()],
+                of_row,
+                "{}",
+                row.kind
+            );
+            assert_eq!(known.describes_something(), row.describes_something(), "{}", row.kind);
+            assert_eq!((known.has_shape(), known.kind), (!row.has.is_empty(), &*row.kind));
+            let borrowed: Vec<&str> = row.borrows.iter().flat_map(|it| &it.kinds).map(String::as_str).collect();
+            assert_eq!(known.borrowed().collect::<Vec<_>>(), borrowed, "{}", row.kind);
+            assert!(row.groups.iter().all(|group| {
+                let table = if is_called(&format!("{group}/{}", row.kind)) { &CALLED } else { &KINDS };
+                table.find(group, &row.kind).is_some_and(|found| found.kind == row.kind)
+            }));
+        }
+    }
+
+    #[test]
     fn the_table_of_kinds_is_sound() {
         KINDS.verify().unwrap();
         CALLED.verify().unwrap();
-        assert!(CALLED.by_name.keys().all(|name| is_called(name)) && !KINDS.by_name.keys().any(|name| is_called(name)));
+        let names =
+            |table: &Kinds| table.names.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>();
+        assert!(names(&CALLED).into_iter().all(is_called) && !names(&KINDS).into_iter().any(is_called));
     }
 }

@@ -121,18 +121,18 @@ const OTHERS: &[&str] = &[
 
 /// Returns the kinds that have definitions, and those above.
 pub fn kinds() -> Vec<&'static str> {
-    let rows = KINDS.rows().iter().chain(CALLED.rows());
-    rows.map(|row| row.kind.as_str()).chain(OTHERS.iter().copied()).collect()
+    let known = KINDS.known().iter().chain(CALLED.known());
+    known.map(|it| it.kind).chain(OTHERS.iter().copied()).collect()
 }
 
 /// Returns the kinds that consist of the options of a command, each with an API group.
 pub(crate) fn commands() -> impl Iterator<Item = (&'static str, &'static str, &'static CommandWords)> {
-    let rows = CALLED.rows().iter();
+    let rows = CALLED.rows();
     rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.command.as_ref()?)))
 }
 
 /// Returns the kinds that consist of the arguments of a call, each with an API group.
 pub(crate) fn calls() -> impl Iterator<Item = (&'static str, &'static str, &'static CallWords)> {
-    let rows = CALLED.rows().iter();
+    let rows = CALLED.rows();
     rows.filter_map(|row| Some((&*row.kind, row.groups.first()?.as_str(), row.call.as_ref()?)))
 }

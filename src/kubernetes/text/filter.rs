@@ -12,7 +12,7 @@ use crate::languages::table::{Reader, is_of};
 use crate::source::{Needles, broken, static_regex, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
-use crate::kubernetes::rows::table::{KINDS, KindRow};
+use crate::kubernetes::rows::table::KINDS;
 
 use super::normalized::{self, EscapedKey, GivenValue, NormalizedText, has_key_alias, unveil};
 
@@ -310,11 +310,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
-    let keys = KINDS
-        .rows()
-        .iter()
-        .filter(|row| !row.claimed && row.describes_something())
-        .filter_map(|row| row.has.last()?.0.first()?.last_key());
+    let kinds = KINDS.known().iter().filter(|it| it.has_shape() && !it.is_claimed() && it.describes_something());
+    let keys = kinds.filter_map(|kind| kind.row().has.last()?.0.first()?.last_key());
     let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
     // Keys are extended by the next character, because words of four letters are found faster than shorter ones. A
     // longer key is found by its beginning, if this is a key, too.
@@ -358,25 +355,15 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     ] {
         kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
     }
-    let named = |row: &'static KindRow| row.kind.as_bytes();
-    let rows = KINDS.rows();
-    kinds.extend(rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)));
-    kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
+    let known = || KINDS.known().iter();
+    kinds.extend(known().filter(|it| it.is_joined()).map(|it| (it.kind.as_bytes(), Matter::Scales)));
+    kinds.extend(known().filter(|it| it.asks_in_other_words()).map(|it| (it.kind.as_bytes(), Matter::Asks)));
     kinds
 });
 
-/// Returns whether the kind provisions machines, runs the pods of others, or has short names for accelerators.
-fn asks_in_other_words(row: &KindRow) -> bool {
-    let apart = row
-        .pods
-        .iter()
-        .any(|it| it.amount.is_some() || !it.keys.is_empty() || !it.devices.is_empty() || !it.claims.is_empty());
-    !row.machines.is_empty() || row.borrows.is_some() || apart
-}
-
 /// Kinds that only describe other kinds, so they request nothing.
 static IDLE_KINDS: LazyLock<HashSet<&'static [u8]>> =
-    LazyLock::new(|| KINDS.rows().iter().filter(|row| row.schema).map(|row| row.kind.as_bytes()).collect());
+    LazyLock::new(|| KINDS.known().iter().filter(|it| it.is_schema()).map(|it| it.kind.as_bytes()).collect());
 
 /// Names of ConfigMaps that texts use.
 pub(in crate::kubernetes) struct ConfigMapNames {
@@ -425,7 +412,7 @@ mod tests {
     /// The search uses only the first of these keys, so all alternatives must end in the same key.
     #[test]
     fn the_last_alternatives_of_a_row_end_in_one_key() {
-        for row in KINDS.rows().iter().filter(|row| !row.claimed) {
+        for row in KINDS.rows().filter(|row| !row.claimed) {
             let keys: BTreeSet<_> = row.has.last().iter().flat_map(|has| &has.0).map(|path| path.last_key()).collect();
             assert!(keys.len() <= 1, "{}: {keys:?}", row.kind);
         }

@@ -92,3 +92,38 @@ fn rule(line: &str) -> Option<Rule> {
     };
     Some(Rule { pattern: Pattern::new(line)?, whole, directories_only, negated })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names and endings that need no glob match what a glob matches.
+    #[test]
+    fn patterns_without_a_glob_match_the_same() {
+        let lines = ["*.md", "*", "*~", ".git", "docs/a.txt", "*.orig.yaml", "*s/x", "README", "*é"];
+        let names = [
+            "a.md",
+            ".md",
+            "d/a.md",
+            "",
+            "a~",
+            ".git",
+            "docs/a.txt",
+            "b.orig.yaml",
+            "docs/x",
+            "README",
+            "caf\u{e9}",
+            "x",
+        ];
+        for line in lines {
+            let pattern = Pattern::new(line).unwrap();
+            assert!(!matches!(pattern, Pattern::Glob(_)), "{line}");
+            let glob = GlobBuilder::new(line).literal_separator(true).backslash_escape(true).build().unwrap();
+            let glob = glob.compile_matcher();
+            for name in names {
+                assert_eq!(pattern.is_match(name), glob.is_match(name), "{line} {name}");
+            }
+        }
+        assert!(matches!(Pattern::new("a?c"), Some(Pattern::Glob(_))));
+    }
+}

@@ -380,7 +380,7 @@ const GUARDS: &[(&str, Poison)] = &[
                 let again = json!({ "displayName": "H100 SXM", "memoryInGb": 80, "securePrice": 2.5 });
                 types.push(again);
             },
-            refused: ("secure/H100-80GB", "*", "it is listed at $2.5000 and at $3.9900"),
+            refused: ("secure/H100-80GB", "*", "RunPod sells 2 cards with this name at different prices"),
         },
     ),
 ];

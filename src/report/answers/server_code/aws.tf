@@ -14,15 +14,7 @@ provider "aws" {
   region = "@region@"
 }
 
-variable "disk_gib" {
-  type        = number
-  description = "Size of the disk in GiB, which costs extra: at least @disk@ for the system, the image of vLLM and the weights"
-  validation {
-    condition     = var.disk_gib >= @disk@
-    error_message = "The system, the image of vLLM and the weights need @disk@ GiB."
-  }
-}
-
+@disk_variable@
 variable "subnet_id" {
   type        = string
   description = "Subnet of the machine, with access to the internet"
@@ -45,12 +37,7 @@ resource "aws_instance" "server" {
   vpc_security_group_ids = var.security_group_ids
 
   user_data = <<-EOT
-    #!/bin/sh
-    docker rm --force vllm
-    docker run --detach --name vllm --restart unless-stopped --gpus all --ipc host \
-      --publish @port@:@port@ --volume /opt/huggingface:/root/.cache/huggingface \
-      vllm/vllm-openai:v@vllm@ --model @model@ @arguments@
-  EOT
+@start@  EOT
 
   root_block_device {
     volume_size = var.disk_gib

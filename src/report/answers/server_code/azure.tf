@@ -14,15 +14,7 @@ provider "azurerm" {
   features {}
 }
 
-variable "disk_gib" {
-  type        = number
-  description = "Size of the disk in GiB, which costs extra: at least @disk@ for the system, the image of vLLM and the weights"
-  validation {
-    condition     = var.disk_gib >= @disk@
-    error_message = "The system, the image of vLLM and the weights need @disk@ GiB."
-  }
-}
-
+@disk_variable@
 variable "resource_group_name" {
   type        = string
   description = "Resource group of the machine"
@@ -64,12 +56,7 @@ resource "azurerm_linux_virtual_machine" "server" {
   network_interface_ids = [azurerm_network_interface.server.id]
 
   custom_data = base64encode(<<-EOT
-    #!/bin/sh
-    docker rm --force vllm
-    docker run --detach --name vllm --restart unless-stopped --gpus all --ipc host \
-      --publish @port@:@port@ --volume /opt/huggingface:/root/.cache/huggingface \
-      vllm/vllm-openai:v@vllm@ --model @model@ @arguments@
-  EOT
+@start@  EOT
   )
 
   admin_ssh_key {

@@ -14,15 +14,7 @@ provider "google" {
   region = "@region@"
 }
 
-variable "disk_gib" {
-  type        = number
-  description = "Size of the disk in GiB, which costs extra: at least @disk@ for the system, the image of vLLM and the weights"
-  validation {
-    condition     = var.disk_gib >= @disk@
-    error_message = "The system, the image of vLLM and the weights need @disk@ GiB."
-  }
-}
-
+@disk_variable@
 variable "zone" {
   type        = string
   description = "Zone of @region@ that has @machine@: gcloud compute machine-types list --filter name=@machine@"
@@ -66,12 +58,7 @@ resource "google_compute_instance" "server" {
   }
 
   metadata_startup_script = <<-EOT
-    #!/bin/sh
-    docker rm --force vllm
-    docker run --detach --name vllm --restart unless-stopped --gpus all --ipc host \
-      --publish @port@:@port@ --volume /opt/huggingface:/root/.cache/huggingface \
-      vllm/vllm-openai:v@vllm@ --model @model@ @arguments@
-  EOT
+@start@  EOT
 
   # The price is for a server that answers at all hours.
   labels = {

@@ -22,6 +22,9 @@ pub(super) fn write(code: &ServerCode<'_>, arguments: &[String]) -> String {
     let (header, name, arguments) = (code.header(&notes), code.model.of_server(), arguments.join(" "));
     let disk = (code.disk_gib() + SYSTEM_GIB).to_string();
     let values = [
+        // These parts of all templates contain the values below.
+        ("disk_variable", include_str!("disk.tf")),
+        ("start", include_str!("start.txt")),
         ("header", header.as_str()),
         ("name", &name),
         ("machine", machine),

@@ -24,7 +24,7 @@ use crate::decide::{Decided, Decision};
 use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, EntryDetail, Format, Report, Saved};
 use crate::rules::{Earlier, Finding, RuleContext};
-use crate::source::SourceFiles;
+use crate::source::{SourceFiles, drop_large};
 
 /// The next step outside a git repository.
 const WITHOUT_GIT: &str = "pass the state before the change with --base-dir DIR or --base-file FILE";
@@ -74,8 +74,8 @@ fn diff(arguments: &Diff) -> Result<ExitStatus, Failure> {
     let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
     notes.extend(notes::measured_otherwise(&head, &touched));
     let outcome = compared(arguments, (&base, &head), staged.as_ref(), &touched, notes);
-    // Freeing both states takes long, so another thread does it.
-    rayon::spawn(move || drop((base, head)));
+    let files = base.sources.count() + head.sources.count();
+    drop_large((base, head), files);
     outcome
 }
 
@@ -119,7 +119,8 @@ fn compared(
             if base.was_anything_checked(&before) { ExitStatus::Passed } else { head.outcome(&after) }
         }
     };
-    rayon::spawn(move || drop((before, after)));
+    let parts = before.inventory.resources.len() + after.inventory.resources.len();
+    drop_large((before, after), parts);
     Ok(outcome)
 }
 

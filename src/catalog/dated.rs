@@ -6,7 +6,7 @@ use super::Catalog;
 use super::format::{ColumnKind, CsvFile, SCHEMAS, TableError, TableSchema};
 use super::money::Money;
 use super::table::{CatalogBlock, Cells};
-use crate::source::csv_cell;
+use crate::source::csv_line;
 
 /// The names of these tables.
 pub const DATED_TABLES: [&str; 3] = ["commitments", "disks", "disk_speed"];
@@ -71,14 +71,8 @@ pub fn read_dated(table: &str, path: &str, text: &str) -> Result<Vec<DatedRow>, 
 
 /// Returns rows in the form of a table file.
 pub fn dated_text<'r>(table: &str, rows: impl IntoIterator<Item = &'r DatedRow>) -> String {
-    let columns = schema(table).columns.iter().map(|(column, _)| *column);
-    let mut text = columns.collect::<Vec<_>>().join(",") + "\n";
-    for row in rows {
-        let cells: Vec<String> = row.cells.iter().map(|cell| csv_cell(cell)).collect();
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
+    let columns: Vec<&str> = schema(table).columns.iter().map(|(column, _)| *column).collect();
+    rows.into_iter().fold(csv_line(&columns), |text, row| text + &csv_line(&row.cells))
 }
 
 fn schema(table: &str) -> &'static TableSchema {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, PeerPrice, Peers};
 
 use super::row::PriceRow;
+use crate::source::Date;
 
 /// A row that the guard rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(super) struct GuardedPrices {
 }
 
 /// The maximum factor by which a price may change between two updates.
-const MOST_CHANGE: f64 = 3.0;
+pub(super) const MOST_CHANGE: f64 = 3.0;
 /// Values in price lists that mean a missing price.
 const PLACEHOLDERS_USD: [f64; 2] = [0.0, 700.0];
 
@@ -223,10 +224,22 @@ fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> 
     let changes = [("on demand", quote.on_demand, row.on_demand), ("spot", quote.spot, row.spot)];
     changes.into_iter().find_map(|(what, before, after)| {
         let (before, after) = (before?, after?);
-        let ratio = after.usd() / before.usd();
-        let is_wild = !(1.0 / MOST_CHANGE..=MOST_CHANGE).contains(&ratio);
+        let is_wild = !is_near(before.usd(), after.usd(), MOST_CHANGE);
         is_wild.then(|| format!("the {what} price changed from {} to {}", dollars(before), dollars(after)))
     })
+}
+
+/// Whether a value changed by at most a factor.
+pub(super) fn is_near(before: f64, after: f64, most: f64) -> bool {
+    before == after || (1.0 / most..=most).contains(&(after / before))
+}
+
+/// Returns why the dates of a row are not those of a file of this day. Blank ones do not count, but one must be there.
+pub(super) fn not_dated(dates: &[&str], day: Date) -> Option<String> {
+    let mut days = dates.iter().filter(|date| !date.is_empty()).map(|date| date.parse::<Date>()).peekable();
+    let is_dated = days.peek().is_some() && days.all(|date| date.is_ok_and(|date| date <= day));
+    let latest = dates.iter().max().copied().unwrap_or_default();
+    (!is_dated).then(|| format!("its date {} is invalid, or later than the date of the file", short(latest)))
 }
 
 /// Returns the number of machines that the catalog lists in these regions.

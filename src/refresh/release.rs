@@ -172,11 +172,12 @@ fn take_prices(
         let all = rows.len();
         let newer: Vec<PriceRow> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
         release.not_newer += all - newer.len();
-        let (later, newer): (Vec<PriceRow>, Vec<PriceRow>) = newer.into_iter().partition(|row| !is_dated(row, day));
+        let refusal = |row: &PriceRow| guard::not_dated(&[&row.as_of, &row.spot_as_of], day);
+        let (later, newer): (Vec<PriceRow>, Vec<PriceRow>) = newer.into_iter().partition(|row| refusal(row).is_some());
         let mut judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
-        judged.rejected.extend(later.into_iter().map(|row| {
-            let why = format!("its date {} is invalid, or later than the date of the file", guard::short(latest(&row)));
-            Rejected { machine: guard::short(&row.machine), region: guard::short(&row.region), why }
+        judged.rejected.extend(later.iter().filter_map(|row| {
+            let (machine, region) = (guard::short(&row.machine), guard::short(&row.region));
+            Some(Rejected { machine, region, why: refusal(row)? })
         }));
         if judged.kept.is_empty() && judged.rejected.is_empty() {
             continue;
@@ -198,11 +199,4 @@ fn is_newer(catalog: &Catalog, provider: &str, row: &PriceRow) -> bool {
 
 fn latest(row: &PriceRow) -> &str {
     row.as_of.as_str().max(&row.spot_as_of)
-}
-
-/// Whether a row has a date, and no date after that of the file.
-fn is_dated(row: &PriceRow, day: Date) -> bool {
-    let dates = [&row.as_of, &row.spot_as_of].into_iter().filter(|date| !date.is_empty());
-    let mut days = dates.map(|date| date.parse::<Date>()).peekable();
-    days.peek().is_some() && days.all(|date| date.is_ok_and(|date| date <= day))
 }

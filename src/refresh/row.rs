@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::catalog::{CatalogMachine, Money};
-use crate::source::{csv_cell, csv_records};
+use crate::source::{csv_line, csv_records};
 
 /// The rows of one provider, by machine and region.
 pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
@@ -154,13 +154,7 @@ pub(super) fn read_with_provider(text: &str) -> Vec<(String, PriceRow)> {
 }
 
 pub(super) fn text(rows: &[PriceRow]) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
-    for row in rows {
-        let cells: Vec<String> = row.cells().iter().map(|cell| csv_cell(cell)).collect();
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
+    rows.iter().fold(csv_line(&COLUMNS), |text, row| text + &csv_line(&row.cells()))
 }
 
 /// Returns the newer rows, and older rows for other machines and regions, sorted.

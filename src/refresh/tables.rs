@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::catalog::{Catalog, DatedRow, Model, Models, Money, dated_text, read_dated, read_models};
 use crate::http::Error;
-use crate::source::{Date, csv_cell};
+use crate::source::{Date, csv_line};
 
 use super::access::malformed;
-use super::guard::{Rejected, short};
+use super::guard::{MOST_CHANGE, Rejected, is_near, not_dated, short};
 
 /// The name of the table of models.
 pub const MODELS: &str = "models";
 
-/// The maximum factor by which a price or a size may change between two updates.
-const MOST_CHANGE: f64 = 3.0;
+/// The maximum factor by which the size of a model may change between two updates.
 const MOST_GROWTH_OF_MODEL: f64 = 1.5;
 
 /// The accepted rows of a table.
@@ -72,7 +71,7 @@ fn refusal(
     if before.is_none() && !catalog.providers().contains(&row.provider.as_str()) {
         return Some(format!("`{}` is not a known provider", short(&row.provider)));
     }
-    if let Some(why) = not_dated(&row.as_of, day) {
+    if let Some(why) = not_dated(&[&row.as_of], day) {
         return Some(why);
     }
     if row.amounts.iter().flatten().any(|amount| *amount < Money::ZERO) {
@@ -87,7 +86,7 @@ fn refusal(
 /// Accepts the models that are newer than the embedded ones.
 pub(super) fn take_models(text: &str, day: Date) -> Result<TableUpdate, Error> {
     let table = read_models(MODELS, text).map_err(|error| malformed(error.to_string()))?;
-    let mut update = TableUpdate { text: line(&table.header), ..TableUpdate::default() };
+    let mut update = TableUpdate { text: csv_line(&table.header), ..TableUpdate::default() };
     for row in table.rows {
         let row = match row {
             Ok(row) => row,
@@ -108,7 +107,7 @@ pub(super) fn take_models(text: &str, day: Date) -> Result<TableUpdate, Error> {
             Some(why) => update.rejected.push(Rejected { machine: short(&row.model.id), region: String::new(), why }),
             None => {
                 update.arrived += 1;
-                update.text.push_str(&line(&row.cells));
+                update.text.push_str(&csv_line(&row.cells));
             }
         }
     }
@@ -121,27 +120,12 @@ fn other_model(model: &Model, known: Option<&Model>, day: Date) -> Option<String
         return Some("the name is not a valid model".to_owned());
     }
     let of_size = |known: &Model| !is_near(known.params_b, model.params_b, MOST_GROWTH_OF_MODEL);
-    not_dated(&model.as_of, day).or_else(|| {
+    not_dated(&[&model.as_of], day).or_else(|| {
         let known = known.filter(|known| of_size(known))?;
         Some(format!("its size changed from {} to {} billion parameters", known.params_b, model.params_b))
     })
 }
 
-fn line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
-    cells.join(",") + "\n"
-}
-
 fn named(row: &DatedRow) -> String {
     short(&row.key.join(" "))
-}
-
-fn is_near(before: f64, after: f64, most: f64) -> bool {
-    (before == after) || (1.0 / most..=most).contains(&(after / before))
-}
-
-/// Returns why a date is not one of the file.
-fn not_dated(as_of: &str, day: Date) -> Option<String> {
-    let is_dated = as_of.parse::<Date>().is_ok_and(|date| date <= day);
-    (!is_dated).then(|| format!("its date {} is invalid, or later than the date of the file", short(as_of)))
 }

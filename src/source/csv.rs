@@ -58,6 +58,12 @@ pub fn csv_cell(text: &str) -> String {
     if is_trimmed || text.contains([',', '"']) || text.starts_with('#') { csv_quoted(&text) } else { text }
 }
 
+/// Returns a line of cells that `csv_records` reads as the same texts.
+pub fn csv_line<C: AsRef<str>>(cells: &[C]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell.as_ref())).collect();
+    cells.join(",") + "\n"
+}
+
 /// Returns a cell in quotes.
 pub fn csv_quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))

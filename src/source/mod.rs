@@ -29,7 +29,7 @@ pub use asked::Differing;
 pub(crate) use asked::{AskedOfTree, noting, uses};
 pub use base64::{from_base64, to_base64};
 pub use comment::{CommentMistake, Directive, EXAMPLE as DIRECTIVE_EXAMPLE, directive};
-pub use csv::{csv_cell, csv_quoted, csv_records};
+pub use csv::{csv_cell, csv_line, csv_quoted, csv_records};
 pub use date::{Date, civil_from_days, days_from_civil, days_in_month, moment};
 pub(crate) use digest::{blob_digest, sha1};
 pub use digest::{sha256, sha512, to_hex};

@@ -19,7 +19,7 @@ use crate::cli::session::prices;
 use crate::cli::{ExitStatus, Failure};
 use crate::http::{AwsKeys, Clock, Secret};
 use crate::refresh::{self, Access, PriceRelease, PriceSource, PriceVendor, Rejected, Update};
-use crate::source::{Date, csv_cell};
+use crate::source::{Date, csv_line};
 
 pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<ExitStatus, Failure> {
     match verb {
@@ -184,8 +184,7 @@ fn doubted_rows(doubts: &[DoubtedRow]) -> String {
     for doubt in doubts {
         let [provider, machine, region] = doubt.place.as_slice() else { continue };
         let region = if doubt.everywhere { "*" } else { region };
-        let cells = [provider, machine, region, &doubt.why].map(csv_cell);
-        text.push_str(&(cells.join(",") + "\n"));
+        text.push_str(&csv_line(&[provider, machine, region, &doubt.why]));
     }
     text
 }

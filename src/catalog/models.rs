@@ -103,6 +103,17 @@ impl Catalog {
         Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
     }
 
+    /// Adds the models of a price file that are newer than the embedded ones. `path` is for messages.
+    pub fn with_newer_models(mut self, path: &str, text: &str) -> Result<Self, TableError> {
+        for row in read_models(path, text)?.rows {
+            let ModelRow { model, aliases, .. } = row?;
+            if Models::is_newer(&model) {
+                self.models.add(model, &aliases);
+            }
+        }
+        Ok(self)
+    }
+
     /// Adds a custom model called `name` from its `config.json`. `path` is for messages.
     pub fn with_model_config(self, name: &str, path: &str, text: &str) -> Result<Self, TableError> {
         let model = model_config::read(name, path, text)?;
@@ -165,6 +176,11 @@ impl Models {
     pub fn embedded(id: &str) -> Option<Model> {
         let rows = TABLE.named(&ModelName::parse(id).exact_key());
         rows.into_iter().find(|model| model.id == id)
+    }
+
+    /// Whether the program does not know the model, or only an older row of it.
+    pub fn is_newer(model: &Model) -> bool {
+        Self::embedded(&model.id).is_none_or(|known| known.as_of < model.as_of)
     }
 
     /// Returns the model that a name, path or address means. `None` if not even its size is known.
@@ -379,6 +395,22 @@ mod tests {
         ];
         let found: Vec<_> = cases.iter().map(|(name, _)| identify(name)).collect();
         assert_eq!(found, cases.map(|(_, expected)| expected));
+    }
+
+    #[test]
+    fn an_older_row_of_a_price_file_replaces_no_embedded_model() {
+        let text =
+            |date: &str| format!("model_id,params_b,as_of\nmeta-llama/Llama-3.1-8B,9,{date}\nacme/New-3B,3,{date}\n");
+        let params = |date: &str, name: &str| {
+            let catalog = Catalog::embedded().with_newer_models("models.csv", &text(date)).unwrap();
+            catalog.models().identify(name).unwrap().model.params_b
+        };
+        let known = Models::embedded("meta-llama/Llama-3.1-8B").unwrap();
+        for date in ["2000-01-01", &*known.as_of] {
+            assert_eq!(params(date, "meta-llama/Llama-3.1-8B"), known.params_b);
+            assert_eq!(params(date, "acme/New-3B"), 3.0);
+        }
+        assert_eq!(params("2099-01-01", "meta-llama/Llama-3.1-8B"), 9.0);
     }
 
     #[test]

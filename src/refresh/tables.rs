@@ -99,10 +99,10 @@ pub(super) fn take_models(text: &str, day: Date) -> Result<TableUpdate, Error> {
                 continue;
             }
         };
-        let known = Models::embedded(&row.model.id);
-        if known.as_ref().is_some_and(|known| known.as_of > row.model.as_of || *known == row.model) {
+        if !Models::is_newer(&row.model) {
             continue;
         }
+        let known = Models::embedded(&row.model.id);
         match other_model(&row.model, known.as_ref(), day) {
             Some(why) => update.rejected.push(Rejected { machine: short(&row.model.id), region: String::new(), why }),
             None => {

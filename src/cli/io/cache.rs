@@ -165,7 +165,7 @@ pub(in crate::cli) fn overlay(catalog: Catalog, directory: &Path) -> Result<Cata
 pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> Result<Catalog, Failure> {
     let (models, tables): (Vec<_>, Vec<_>) = files.iter().partition(|(stem, _)| stem == MODELS);
     let with_tables = if tables.is_empty() { Ok(catalog) } else { catalog.with_refreshed(&tables_of(&tables)) };
-    let with_models = |catalog: Catalog, (path, text): &(String, String)| catalog.with_models(path, text);
+    let with_models = |catalog: Catalog, (path, text): &(String, String)| catalog.with_newer_models(path, text);
     with_tables.and_then(|catalog| models.into_iter().try_fold(catalog, with_models)).map_err(|error| {
         Failure::new(format!("the price cache is damaged: {error}"))
             .with_help("run `gpulint catalog update` to rewrite the cache, or pass --prices embedded to ignore it")

@@ -14,7 +14,7 @@ use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{RendererKind, Trail};
 use crate::languages::helm;
-use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput};
+use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput, SharedDocuments};
 use crate::source::{Segment, SourceFiles, each, is_example, parent};
 
 /// The limit on steps for one kustomization. The largest public ones take half of it.
@@ -40,7 +40,7 @@ pub(super) fn make(sources: &SourceFiles, asked: &RenderRequest<'_>) -> AskedDoc
     let graph = Graph::read(sources, asked);
     let mut waiting: BTreeSet<&str> = graph.wanted(asked).collect();
     graph.open(sources, waiting.iter().copied());
-    let mut budget = BuildBudget { steps: MOST_STEPS, bytes: MOST_BYTES };
+    let mut budget = BuildBudget { steps: MOST_STEPS, bytes: MOST_BYTES, shared: SharedDocuments::default() };
     for round in 0.. {
         if waiting.is_empty() {
             break;
@@ -206,10 +206,11 @@ fn points_at_asking(text: &[u8]) -> bool {
         && filter::look(String::from_utf8_lossy(text).replace(STROKE, "/").as_bytes()) == Matter::Asks
 }
 
-/// The steps and bytes that remain for building kustomizations.
+/// The steps and bytes that remain for building kustomizations, and the documents that they share.
 struct BuildBudget {
     steps: u64,
     bytes: usize,
+    shared: SharedDocuments,
 }
 
 /// A built kustomization, with the relevance of its documents.
@@ -233,8 +234,9 @@ fn build_all<'d>(
             continue;
         }
         let steps = left.steps.min(MOST_EACH);
+        let shared = &left.shared;
         let build = |directory: &'d str| {
-            let built = kustomize::build_as_far_as_possible(sources, directory, asked.cluster, steps);
+            let built = kustomize::build_as_far_as_possible(sources, shared, directory, asked.cluster, steps);
             (directory, built.map(|built| Done::new(sources, asked, built)))
         };
         for (directory, done) in each(now.to_vec(), build) {

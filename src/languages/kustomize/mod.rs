@@ -46,6 +46,7 @@ use crate::source::{Segment, SourceFiles, Span};
 
 pub(crate) use inflate::directories as charts_of;
 pub(crate) use kustomization::{NAMES, is_remote};
+pub(crate) use target::SharedDocuments;
 
 /// The result of a build.
 #[derive(Debug)]
@@ -206,18 +207,20 @@ pub(crate) fn build(
     cluster: &Cluster,
 ) -> Result<KustomizeOutput, KustomizeError> {
     let budget = BuildBudget::of(BuildBudget::STEPS);
-    with(target::Maker::new(sources, &budget, cluster, false), directory)
+    let shared = SharedDocuments::default();
+    with(target::Maker::new(sources, &shared, &budget, cluster, false), directory)
 }
 
 /// Builds as far as possible within this many steps; missing parts are omitted and reported.
 pub(crate) fn build_as_far_as_possible(
     sources: &SourceFiles,
+    shared: &SharedDocuments,
     directory: &str,
     cluster: &Cluster,
     steps: u64,
 ) -> Result<KustomizeOutput, KustomizeError> {
     let budget = BuildBudget::of(steps.min(BuildBudget::STEPS));
-    with(target::Maker::new(sources, &budget, cluster, true), directory)
+    with(target::Maker::new(sources, shared, &budget, cluster, true), directory)
 }
 
 fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<KustomizeOutput, KustomizeError> {

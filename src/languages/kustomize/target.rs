@@ -1,11 +1,11 @@
 //! Collects the objects of a kustomization from its bases, and applies its changes.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::languages::helm::Cluster;
 use crate::languages::yaml;
-use crate::source::{ReadError, SourceFiles, Span, join};
+use crate::source::{FileId, ReadError, SourceFiles, Span, join};
 
 use super::fields::KnownFields;
 use super::kustomization::{Kustomization, is_remote};
@@ -40,8 +40,42 @@ impl AccumulatedTarget {
     }
 }
 
+/// The documents of one file, each with its weight.
+type WeighedDocuments = Vec<(usize, ObjectValue)>;
+
+/// The documents of files that several kustomizations use.
+#[derive(Default)]
+pub(crate) struct SharedDocuments {
+    known: Mutex<KnownDocuments>,
+}
+
+#[derive(Default)]
+struct KnownDocuments {
+    by_file: HashMap<FileId, Arc<WeighedDocuments>>,
+    weight: usize,
+}
+
+impl SharedDocuments {
+    /// The limit on the values of all documents, for memory.
+    const MOST: usize = 400_000;
+
+    fn get(&self, file: FileId) -> Option<Arc<WeighedDocuments>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).by_file.get(&file).cloned()
+    }
+
+    fn keep(&self, file: FileId, documents: &WeighedDocuments) {
+        let weight: usize = documents.iter().map(|(weight, _)| weight).sum();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.weight + weight <= Self::MOST && !known.by_file.contains_key(&file) {
+            known.weight += weight;
+            known.by_file.insert(file, Arc::new(documents.clone()));
+        }
+    }
+}
+
 pub(super) struct Maker<'m> {
     pub sources: &'m SourceFiles,
+    shared: &'m SharedDocuments,
     pub budget: &'m BuildBudget,
     pub schema: Arc<MergeSchema>,
     has_own_schema: bool,
@@ -64,12 +98,14 @@ pub(super) struct Maker<'m> {
 impl<'m> Maker<'m> {
     pub(super) fn new(
         sources: &'m SourceFiles,
+        shared: &'m SharedDocuments,
         budget: &'m BuildBudget,
         cluster: &'m Cluster,
         is_lenient: bool,
     ) -> Self {
         Maker {
             sources,
+            shared,
             budget,
             schema: MergeSchema::built_in(),
             has_own_schema: false,
@@ -312,24 +348,32 @@ impl<'m> Maker<'m> {
         let path = self.path(directory, entry.raw(), entry.at)?;
         let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
         self.files.insert(path);
-        self.read(file, &self.sources.text(file), entry.at)
+        if let Some(known) = self.shared.get(file) {
+            let spent = known.iter().try_for_each(|(weight, _)| self.budget.spend(*weight));
+            return spent.map(|()| known.iter().map(|(_, document)| document.clone()).collect());
+        }
+        let documents = self.weighed(file, &self.sources.text(file), entry.at)?;
+        self.shared.keep(file, &documents);
+        Ok(documents.into_iter().map(|(_, document)| document).collect())
     }
 
     /// Parses the documents of a text.
-    pub(super) fn read(
-        &self,
-        file: crate::source::FileId,
-        text: &str,
-        at: Span,
-    ) -> Result<Vec<ObjectValue>, KustomizeError> {
+    pub(super) fn read(&self, file: FileId, text: &str, at: Span) -> Result<Vec<ObjectValue>, KustomizeError> {
+        let documents = self.weighed(file, text, at)?;
+        Ok(documents.into_iter().map(|(_, document)| document).collect())
+    }
+
+    /// Parses documents and adds the weight of each.
+    fn weighed(&self, file: FileId, text: &str, at: Span) -> Result<WeighedDocuments, KustomizeError> {
         let stream = yaml::read_within(file, text, self.sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
             return Err(KustomizeError::refused(broken.message.clone(), broken.span.unwrap_or(at)));
         }
         let mut documents = Vec::with_capacity(stream.documents.len());
         for document in &stream.documents {
-            self.budget.spend(document.root.weight as usize)?;
-            documents.push(ObjectValue::from_node(&document.root, self.sources));
+            let weight = document.root.weight as usize;
+            self.budget.spend(weight)?;
+            documents.push((weight, ObjectValue::from_node(&document.root, self.sources)));
         }
         Ok(documents)
     }

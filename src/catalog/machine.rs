@@ -282,14 +282,7 @@ impl Catalog {
 
     /// Returns the providers that have prices, sorted.
     pub fn providers(&self) -> Vec<&str> {
-        let table = self.block.table("prices");
-        let mut providers = Vec::new();
-        let mut at = 0;
-        while at < table.len() {
-            let provider = table.row(at).text();
-            providers.push(provider);
-            at = table.range(&[provider]).end.max(at + 1);
-        }
+        let mut providers = self.block.providers();
         let own = self.own.machines().map(|(provider, _)| provider);
         providers.extend(
             own.filter(|own| !providers.iter().any(|known| known.eq_ignore_ascii_case(own))).collect::<Vec<_>>(),
@@ -430,11 +423,11 @@ impl Catalog {
         };
         let mut is_known = false;
         let listed = self.block.table("families").rows().find_map(|mut row| {
-            let (known, pattern, accelerator) = (row.text(), row.text(), row.text());
+            let known = Some(row.text()).filter(|known| known.eq_ignore_ascii_case(provider))?;
+            is_known = true;
+            let (pattern, accelerator) = (row.text(), row.text());
             let accelerator = Some(accelerator).filter(|accelerator| !accelerator.is_empty());
-            let is_of = known.eq_ignore_ascii_case(provider);
-            is_known |= is_of;
-            (is_of && covers(pattern, name)).then_some((known, accelerator))
+            covers(pattern, name).then_some((known, accelerator))
         });
         let is_known = is_known || !self.block.table("prices").range(&[provider]).is_empty();
         listed.or_else(|| self.named_by_parts(provider, name).filter(|_| !is_known))

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::format::{BLANK, ColumnKind, CsvFile, SCHEMAS, TableError, TableSchema, encode};
 use super::money::Money;
@@ -13,6 +13,8 @@ pub(super) struct CatalogBlock {
     bytes: Bytes,
     /// The start, the number of rows and their width for each table, in the order of `SCHEMAS`.
     places: [(usize, usize, usize); SCHEMAS.len()],
+    /// The first price of each provider. Its copies share it.
+    providers: Arc<OnceLock<Vec<usize>>>,
 }
 
 #[derive(Clone)]
@@ -45,7 +47,17 @@ impl CatalogBlock {
             at = begin + rows * width;
             (begin, rows, width)
         });
-        CatalogBlock { bytes, places }
+        CatalogBlock { bytes, places, providers: Arc::default() }
+    }
+
+    /// Returns the providers that have prices, in the order of the table.
+    pub(super) fn providers(&self) -> Vec<&str> {
+        let table = self.table("prices");
+        let firsts = self.providers.get_or_init(|| {
+            let next = |at: &usize| Some(table.range(&[table.row(*at).text()]).end.max(at + 1));
+            std::iter::successors(Some(0), next).take_while(|at| *at < table.len()).collect()
+        });
+        firsts.iter().map(|first| table.row(*first).text()).collect()
     }
 
     fn pool(&self) -> &[u8] {

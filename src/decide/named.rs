@@ -172,7 +172,7 @@ fn in_name(c: char) -> bool {
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
-    is_mixed && catalog.names_something(name) && !is_version(name) && !is_other_family(name, catalog)
+    is_mixed && !is_version(name) && catalog.names_something(name) && !is_other_family(name, catalog)
 }
 
 /// Returns true for a version such as `v1.0.0`, which would be a V100 without its dots.

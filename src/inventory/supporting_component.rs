@@ -1,7 +1,7 @@
 //! Finds supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::Regex;
 
@@ -30,52 +30,82 @@ pub enum SupportingComponent {
     InterruptionQueue,
 }
 
-/// Patterns for each component in documents and Terraform. The names are those of the charts and images of exporters
-/// and operators, 2026-11.
-const WORDS: &[(SupportingComponent, &str)] = &[
-    (SupportingComponent::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
+/// Patterns for each component in documents and Terraform, with words. Each match contains one of its words. A pattern
+/// without words matches some of the `PARTS`. The names are those of the charts and images of exporters and operators,
+/// 2026-11.
+const WORDS: &[(SupportingComponent, &[&str], &str)] = &[
     (
         SupportingComponent::Metrics,
+        &[],
+        r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)",
+    ),
+    (
+        SupportingComponent::Metrics,
+        &[],
         r"(?i-u:amd-metrics-exporter|device-metrics-exporter|neuron-monitor|tpu-metrics|containerinsights)",
     ),
     (
         SupportingComponent::Quota,
+        &["ResourceQuota", "ClusterQueue", "kubernetes_resource_quota"],
         r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#,
     ),
-    (SupportingComponent::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
-    (SupportingComponent::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
+    (
+        SupportingComponent::Queue,
+        &["ClusterQueue", "LocalQueue"],
+        r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#,
+    ),
+    (
+        SupportingComponent::Priority,
+        &["PriorityClass", "kubernetes_priority_class"],
+        r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#,
+    ),
     (
         SupportingComponent::Budget,
+        &["_budget", "AWS::Budgets"],
         r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
     ),
     // Matches a container's variable, an entry of a map, a file of variables, or values of Kubeflow's chart.
     (
         SupportingComponent::Culling,
+        &["ENABLE_CULLING", "enableCulling"],
         r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#,
     ),
     // Matches an argument, a chart value or a setting of a release.
     (
         SupportingComponent::NoScaleDown,
+        &["scale-down-enabled"],
         r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#,
     ),
-    (SupportingComponent::Karpenter, r"(?-u:public\.ecr\.aws/karpenter\b|charts\.karpenter\.sh\b)"),
+    (
+        SupportingComponent::Karpenter,
+        &["ecr.aws/karpenter", "charts.karpenter.sh"],
+        r"(?-u:public\.ecr\.aws/karpenter\b|charts\.karpenter\.sh\b)",
+    ),
     // Matches a chart value, an argument of `helm --set`, or a setting of a release, unless its value is empty.
     (
         SupportingComponent::InterruptionQueue,
+        &["nterruptionQueue", "nterruption-queue", "nterruption_queue", "NTERRUPTION_QUEUE"],
         r#"(?i-u:interruption[-_]?queue(?:[-_]?name)?["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?[^\s"'])"#,
     ),
 ];
 
-static PATTERNS: LazyLock<Vec<(SupportingComponent, Regex)>> =
-    LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, compiled(Regex::new(words)))).collect());
+/// The patterns of `WORDS`. Most runs need none of them, and few need all.
+static PATTERNS: [OnceLock<Regex>; WORDS.len()] = [const { OnceLock::new() }; WORDS.len()];
 
 /// Returns the first place of each component. Comments do not count.
 pub fn signs(text: &[u8]) -> Vec<(SupportingComponent, std::ops::Range<usize>)> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
-    let patterns = if may_have_sign(text) { PATTERNS.as_slice() } else { &[] };
-    for (sign, pattern) in patterns {
-        let all = pattern.find_iter(text);
+    let words = if may_have_sign(text) { WORDS } else { &[] };
+    for ((sign, words, pattern), compiled_once) in words.iter().zip(&PATTERNS) {
+        let may_match = match words {
+            [] => has_part(text),
+            words => words.iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some()),
+        };
+        if !may_match {
+            continue;
+        }
+        let all = compiled_once.get_or_init(|| compiled(Regex::new(pattern))).find_iter(text);
         let mut outside = all.filter(|it| !is_comment(text.get(..it.start()).unwrap_or_default()));
         if let Some(it) = outside.next().filter(|_| seen.insert(*sign)) {
             found.push((*sign, it.range()));
@@ -99,32 +129,18 @@ const PARTS: [(&str, &str); 11] = [
     ("containerinsig", "hts"),
 ];
 
-/// Parts of words that occur in only one spelling.
-const EXACT: [&str; 17] = [
-    "ResourceQuota",
-    "ClusterQueue",
-    "LocalQueue",
-    "kubernetes_resource_quota",
-    "PriorityClass",
-    "kubernetes_priority_class",
-    "_budget",
-    "AWS::Budgets",
-    "ENABLE_CULLING",
-    "enableCulling",
-    "scale-down-enabled",
-    "ecr.aws/karpenter",
-    "charts.karpenter.sh",
-    "nterruptionQueue",
-    "nterruption-queue",
-    "nterruption_queue",
-    "NTERRUPTION_QUEUE",
-];
-
 /// Byte sequences for a fast search. Every file with a component contains at least one of them.
-static RARE: LazyLock<Needles> = LazyLock::new(|| {
+struct RareWords {
+    needles: Needles,
+    /// The number of words that occur in only one spelling. The others are parts of `PARTS`.
+    exact: usize,
+}
+
+static RARE: LazyLock<RareWords> = LazyLock::new(|| {
+    let exact: BTreeSet<&str> = WORDS.iter().flat_map(|(_, words, _)| *words).copied().collect();
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
-    let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
-    Needles::new(&words.collect::<Vec<_>>())
+    let words = exact.iter().map(|word| (*word).to_owned()).chain(three.into_iter().flat_map(in_any_case));
+    RareWords { needles: Needles::new(&words.collect::<Vec<_>>()), exact: exact.len() }
 });
 
 /// Returns all spellings of a short word in lower and upper case.
@@ -138,7 +154,16 @@ fn in_any_case(word: &str) -> Vec<String> {
 
 /// Excludes most files with a fast byte search: returns false if a file certainly defines none of these components.
 pub fn may_have_sign(text: &[u8]) -> bool {
-    RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
+    RARE.needles.any(text, |word, at| word < RARE.exact || is_part(text, at))
+}
+
+/// Returns whether one of the words that count in any case occurs.
+fn has_part(text: &[u8]) -> bool {
+    RARE.needles.any(text, |word, at| word >= RARE.exact && is_part(text, at))
+}
+
+fn is_part(text: &[u8], at: usize) -> bool {
+    PARTS.iter().any(|part| stands_at(text, at, part))
 }
 
 fn stands_at(text: &[u8], at: usize, (before, rest): &(&str, &str)) -> bool {
@@ -160,7 +185,9 @@ mod tests {
 
     #[test]
     fn every_sign_has_words_that_compile() {
-        assert_eq!(PATTERNS.len(), WORDS.len());
+        for (_, _, pattern) in WORDS {
+            compiled(Regex::new(pattern));
+        }
     }
 
     #[test]
@@ -183,7 +210,7 @@ mod tests {
         .map(str::to_owned);
         for text in words.split_whitespace().map(str::to_owned).chain(kinds).chain(switches) {
             let text = format!("x {text} y");
-            assert!(PATTERNS.iter().any(|(_, pattern)| pattern.is_match(text.as_bytes())), "{text} is no sign");
+            assert!(!signs(text.as_bytes()).is_empty(), "{text} is no sign");
             assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");
         }
         assert!(signs(b"  interruptionQueue: \"\"\n").is_empty());

@@ -13,6 +13,7 @@ use crate::source::{FileId, ReadError, SourceFiles, decoded, each, from_utf16, t
 use super::objects::chart;
 use super::text::file::File;
 use super::text::filter::{self, ConfigMapNames, Matter};
+use super::text::parsed_once::ParsedOnce;
 use super::{KubernetesOptions, deploy, render};
 
 /// The result of the file search.
@@ -30,6 +31,8 @@ pub(super) struct GatheredFiles {
     pub(super) kustomized: render::Kustomized,
     /// The files in a language that gpulint does not support.
     pub(super) foreign: Vec<UnsupportedFile>,
+    /// The files that were parsed to find what is deployed.
+    pub(super) parsed: ParsedOnce,
 }
 
 /// A file that was read and scanned once.
@@ -257,7 +260,8 @@ pub(super) fn gather(
     let links: HashSet<&String> = asking.iter().copied().filter(|path| is_link(path)).collect();
     hold(sources, &mut looked, Matter::Scales);
     let scaling = looked.iter().filter(|it| it.matter == Matter::Scales).map(|it| it.path.as_str());
-    let deployers = deploy::deployers(sources, scaling);
+    let (deployers, parsed) = deploy::deployers(sources, scaling);
+    gathered.parsed = parsed;
     let asked = render::RenderRequest {
         deployers: &deployers,
         paths: &paths,

@@ -37,6 +37,7 @@ use relations::replaced::ReplacedWorkload;
 use relations::scale::Scaler;
 use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
+use text::parsed_once::ParsedOnce;
 
 pub use crate::languages::helm::Cluster;
 pub use gather::{Look, ScanCache};
@@ -106,11 +107,11 @@ pub fn read(
 ) -> KubernetesReading {
     let mut reading = KubernetesReading::default();
     let gathered = gather::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
-    let gather::GatheredFiles { files, plain, skipped, runs, kustomized, foreign } = gathered;
+    let gather::GatheredFiles { files, plain, skipped, runs, kustomized, foreign, parsed: once } = gathered;
     reading.plain = plain;
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
-    let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
+    let mut parsed: Vec<Parsed> = each(files, |file| Parsed::read(sources, file, &once));
     let (used, left_out, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
@@ -236,8 +237,12 @@ struct Parsed {
 
 impl Parsed {
     fn new(sources: &SourceFiles, file: text::file::File) -> Self {
+        Parsed::read(sources, file, &ParsedOnce::default())
+    }
+
+    fn read(sources: &SourceFiles, file: text::file::File, once: &ParsedOnce) -> Self {
         let text = sources.text(file.id);
-        let mut template = text::template::read(&file, &text, sources.limits());
+        let mut template = text::template::read(&file, &text, sources.limits(), once);
         if file.is_holed || file.doubt.is_some() {
             template.unread = template.unread.max(template.stream.broken());
             template.stream.diagnostics.clear();

@@ -71,6 +71,9 @@ fn replaced(c: char) -> char {
 
 /// Returns true for control characters, characters that change the direction of text, and invisible characters.
 pub(super) fn is_hostile(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
     c.is_control() || turns || breaks || is_invisible(c)

@@ -108,12 +108,44 @@ pub struct FilePosition {
 #[derive(Debug)]
 struct File {
     path: String,
-    text: Arc<str>,
+    text: FileText,
     lines: OnceLock<LineIndex>,
     derived: Vec<Segment>,
     /// Places of secrets in a generated file, sorted and without overlaps.
     secrets: OnceLock<Vec<Span>>,
     pieces: OnceLock<Arc<[Range<usize>]>>,
+}
+
+/// The content of a file as text. Invalid UTF-8 is replaced at the first use, because most of these files are images.
+#[derive(Debug)]
+enum FileText {
+    Valid(Arc<str>),
+    Invalid { bytes: Vec<u8>, text: OnceLock<Arc<str>> },
+}
+
+impl From<Arc<str>> for FileText {
+    fn from(text: Arc<str>) -> Self {
+        FileText::Valid(text)
+    }
+}
+
+impl From<Vec<u8>> for FileText {
+    fn from(bytes: Vec<u8>) -> Self {
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => FileText::Valid(text.into()),
+            Err(_) => FileText::Invalid { bytes, text: OnceLock::new() },
+        }
+    }
+}
+
+/// A stored text that may be decoded later.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredText(Arc<File>);
+
+impl StoredText {
+    pub(crate) fn get(&self) -> &Arc<str> {
+        self.0.text()
+    }
 }
 
 /// All text of one run. A file is read once at its first use and stays in memory.
@@ -192,7 +224,7 @@ impl SourceFiles {
         if let Some(known) = self.read_lock().by_path.get(path) {
             return known.clone();
         }
-        self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
+        self.keep(path, self.tree.read(path))
     }
 
     /// Returns true if the file was requested before.
@@ -203,6 +235,16 @@ impl SourceFiles {
 
     /// Stores the content of a file that the caller read from the tree.
     pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
+        self.keep(path, read)
+    }
+
+    /// Stores bytes in the same way.
+    pub(crate) fn hold_bytes(&self, path: &str, bytes: Vec<u8>) -> Result<FileId, ReadError> {
+        self.keep(path, Ok(bytes))
+    }
+
+    fn keep(&self, path: &str, read: Result<impl Into<FileText>, ReadError>) -> Result<FileId, ReadError> {
+        let read = read.map(Into::into);
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.by_path.get(path) {
             return known.clone();
@@ -215,7 +257,7 @@ impl SourceFiles {
     /// Adds a text that was derived from source files. The segments contain the origin of each part.
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        files.push(path.to_owned(), text.into(), segments)
+        files.push(path.to_owned(), FileText::Valid(text.into()), segments)
     }
 
     /// Adds the files of another run at the same positions, so that its spans are valid here. Only allowed before the
@@ -286,7 +328,7 @@ impl SourceFiles {
 
     /// Returns the given number of files in the order of reading, each with its path.
     pub fn first(&self, count: usize) -> Vec<(String, Arc<str>)> {
-        self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text.clone())).collect()
+        self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text().clone())).collect()
     }
 
     /// Returns the number of files read so far.
@@ -297,13 +339,13 @@ impl SourceFiles {
     /// Returns the pieces into which the only reader of a file splits it, computed once.
     pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
         let file = self.file(file);
-        file.pieces.get_or_init(|| cut(&file.text).into()).clone()
+        file.pieces.get_or_init(|| cut(file.text()).into()).clone()
     }
 
     /// Returns true if this many bytes of a file may be read again. Edits in each item of a list would each read the
     /// whole document.
     pub fn again(&self, file: FileId, bytes: usize) -> bool {
-        let length = self.file(file).text.len() as u64;
+        let length = self.file(file).text().len() as u64;
         let before = {
             let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
             let read = again.entry(file).or_default();
@@ -317,7 +359,20 @@ impl SourceFiles {
     }
 
     pub fn text(&self, file: FileId) -> Arc<str> {
-        self.file(file).text.clone()
+        self.file(file).text().clone()
+    }
+
+    /// Returns a file whose text is decoded at its first use.
+    pub(crate) fn stored(&self, file: FileId) -> StoredText {
+        StoredText(self.file(file))
+    }
+
+    /// Returns the size of a file in bytes.
+    pub(crate) fn size(&self, file: FileId) -> usize {
+        match &self.file(file).text {
+            FileText::Valid(text) => text.len(),
+            FileText::Invalid { bytes, .. } => bytes.len(),
+        }
     }
 
     /// Returns the path of a file, or of the origin of a derived file.
@@ -355,7 +410,7 @@ impl SourceFiles {
     pub fn concealed(&self, span: Span) -> Option<String> {
         let file = self.file(span.file);
         let secrets = file.secrets.get()?;
-        let mut bytes = file.text.get(span.range()).unwrap_or_default().as_bytes().to_vec();
+        let mut bytes = file.text().get(span.range()).unwrap_or_default().as_bytes().to_vec();
         let first = secrets.partition_point(|it| it.end <= span.start);
         for secret in secrets.iter().skip(first).take_while(|it| it.start < span.end) {
             let (from, to) = (secret.start.saturating_sub(span.start), secret.end.min(span.end) - span.start);
@@ -395,7 +450,7 @@ impl SourceFiles {
         }
         let after = file.derived.partition_point(|segment| segment.start <= span.start);
         let segment = file.derived.get(after.checked_sub(1)?)?;
-        let next = file.derived.get(after).map_or(file.text.len() as u32, |next| next.start);
+        let next = file.derived.get(after).map_or(file.text().len() as u32, |next| next.start);
         let start = segment.origin.start + (span.start - segment.start);
         let end = start + (span.end - span.start);
         if !segment.linear || span.end > next || end > segment.origin.end {
@@ -407,7 +462,7 @@ impl SourceFiles {
     /// Returns the places in source files from which the parts of a derived file come; none for a source file.
     pub fn origins(&self, id: FileId) -> Vec<Span> {
         let file = self.file(id);
-        let ends = file.derived.iter().skip(1).map(|next| next.start).chain([file.text.len() as u32]);
+        let ends = file.derived.iter().skip(1).map(|next| next.start).chain([file.text().len() as u32]);
         let parts = file.derived.iter().zip(ends).map(|(segment, end)| match segment.linear {
             true => {
                 let length = end.saturating_sub(segment.start);
@@ -467,7 +522,7 @@ pub fn from_utf16(bytes: &[u8]) -> Option<Result<Arc<str>, ReadError>> {
 }
 
 impl Files {
-    fn push(&mut self, path: String, text: Arc<str>, derived: Vec<Segment>) -> FileId {
+    fn push(&mut self, path: String, text: FileText, derived: Vec<Segment>) -> FileId {
         let id = FileId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
         self.all.push(Arc::new(File {
             path,
@@ -482,8 +537,15 @@ impl Files {
 }
 
 impl File {
+    fn text(&self) -> &Arc<str> {
+        match &self.text {
+            FileText::Valid(text) => text,
+            FileText::Invalid { bytes, text } => text.get_or_init(|| String::from_utf8_lossy(bytes).into()),
+        }
+    }
+
     fn position(&self, offset: u32) -> (usize, usize) {
-        self.lines.get_or_init(|| LineIndex::of(&self.text)).position(&self.text, offset as usize)
+        self.lines.get_or_init(|| LineIndex::of(self.text())).position(self.text(), offset as usize)
     }
 }
 
@@ -503,6 +565,15 @@ mod tests {
         assert_eq!(at(2, 3), (1, 2, 1, 3));
         assert_eq!(at(6, 7), (2, 1, 2, 2));
         assert_eq!(at(99, 99), (3, 1, 3, 1));
+    }
+
+    #[test]
+    fn invalid_text_is_replaced_when_it_is_needed() {
+        let sources = SourceFiles::new(MemoryTree::new().with("a", [b'a', 0xff, b'b']));
+        let file = sources.open("a").unwrap();
+        assert_eq!(sources.size(file), 3);
+        assert_eq!(&**sources.stored(file).get(), "a\u{fffd}b");
+        assert_eq!(&*sources.text(file), "a\u{fffd}b");
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub fn line_start(text: &str, at: usize) -> usize {
 /// Returns the end of the line that contains a position, before its `\n`.
 pub fn line_end(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length)
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |length| at + length)
 }
 
 /// Returns the end of the line that contains a position, before its line break.
@@ -35,15 +36,15 @@ pub fn line_stop(text: &str, at: usize) -> usize {
 /// Returns the value of a key in lines of a key, a tab and a value that are sorted by key. Tables of the program have this
 /// form, because text needs no relocation at the start and no parsing.
 pub fn value_of<'t>(lines: &'t str, key: &str) -> Option<&'t str> {
-    let (mut low, mut high) = (0, lines.len());
+    let bytes = lines.as_bytes();
+    let (mut low, mut high) = (0, bytes.len());
     while low < high {
-        let before = lines.as_bytes().get(low..low + (high - low) / 2)?;
+        let before = bytes.get(low..low + (high - low) / 2)?;
         let begin = low + memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        let end = line_end(lines, begin);
-        let (known, value) = lines.get(begin..end)?.split_once('\t')?;
-        match known.cmp(key) {
-            Ordering::Equal => return Some(value),
-            Ordering::Less => low = end + 1,
+        let tab = begin + memchr::memchr(b'\t', bytes.get(begin..)?)?;
+        match bytes.get(begin..tab)?.cmp(key.as_bytes()) {
+            Ordering::Equal => return lines.get(tab + 1..line_end(lines, tab)),
+            Ordering::Less => low = line_end(lines, tab) + 1,
             Ordering::Greater => high = begin,
         }
     }

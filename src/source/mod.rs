@@ -34,6 +34,7 @@ pub use date::{Date, civil_from_days, days_from_civil, days_in_month, moment};
 pub(crate) use digest::{blob_digest, sha1};
 pub use digest::{sha256, sha512, to_hex};
 pub use expression::AdaptiveRegex;
+pub(crate) use files::StoredText;
 pub use files::{Edit, FileId, FilePosition, Segment, SourceFiles, Span, decoded, from_utf16};
 pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks};
 pub(crate) use go_pattern::in_rust as go_pattern;
@@ -44,7 +45,7 @@ pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;
 pub(crate) use static_regex::{compiled, static_regex};
-pub use threads::{drop_large, each, those};
+pub use threads::{drop_large, each, each_large, those};
 pub(crate) use tree::has_mark;
 pub use tree::{
     BESIDE, MemoryTree, ReadError, Tree, TreeEntry, around, demand_text, file_name, is_below, is_example, join,

@@ -16,6 +16,14 @@ pub fn each<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Send + Sync
     }
 }
 
+/// Does the same for items that take longer than threads take to start.
+pub fn each_large<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
+    match items.len() {
+        0..2 => items.into_iter().map(work).collect(),
+        _ => items.into_par_iter().with_max_len(1).map(work).collect(),
+    }
+}
+
 /// Returns the items for which a condition holds, checked in parallel.
 pub fn those<I: Send + Sync>(items: Vec<I>, is_wanted: impl Fn(&I) -> bool + Send + Sync) -> Vec<I> {
     match items.len() {

@@ -131,7 +131,25 @@ pub fn join(directory: &str, relative: &str) -> Option<String> {
 }
 
 fn joined(directory: &str, relative: &str) -> Option<String> {
-    normalize(&format!("{directory}/{relative}"))
+    let mut path = String::with_capacity(directory.len() + 1 + relative.len());
+    path.push_str(directory);
+    if !directory.is_empty() {
+        path.push('/');
+    }
+    path.push_str(relative);
+    if is_normal(&path) { Some(path) } else { normalize(&path) }
+}
+
+/// Returns whether a path has only names as its parts, so that nothing needs to be removed.
+fn is_normal(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let mut start = 0;
+    memchr::memchr(BESIDE as u8, bytes).is_none()
+        && memchr::memchr_iter(b'/', bytes).chain([bytes.len()]).all(|end| {
+            let part = bytes.get(start..end).unwrap_or_default();
+            start = end + 1;
+            !matches!(part, b"" | b"." | b"..")
+        })
 }
 
 /// The limit on consecutive links.
@@ -235,6 +253,8 @@ mod tests {
         assert_eq!(join("a/b", "../c").as_deref(), Some("a/c"));
         assert_eq!(join("a", "../../c"), None);
         assert_eq!(join("", "./x//y").as_deref(), Some("x/y"));
+        assert_eq!(join("a", "..b/.c").as_deref(), Some("a/..b/.c"));
+        assert_eq!((join("", "/").as_deref(), join("a", "").as_deref()), (Some(""), Some("a")));
         assert_eq!(parent("a/b.tf"), "a");
         assert_eq!(join("\0x:/a", "../b").as_deref(), Some("\0x:/b"));
         for text in ["\0x:/b", "a\0", "../\0x:/b", "/\0x:/b"] {

@@ -12,6 +12,8 @@ use crate::source::{has_mark, named, those};
 
 /// The largest index that is read, with about two million files.
 const LONGEST_BYTES: u64 = 256 << 20;
+/// The usual length of a tracked file's entry, with a path of 40 bytes.
+const USUAL_BYTES: u64 = 104;
 /// The length of the fields before the object id: times, device and size.
 const STAT_BYTES: usize = 40;
 const ASSUME_VALID: u16 = 0x8000;
@@ -48,6 +50,12 @@ pub(in crate::cli) fn tracked_names(work_tree: &Path, is_wanted: impl Fn(&[u8]) 
     let mut names = Vec::new();
     each(&list(work_tree)?, |path, _| names.extend(is_wanted(path).then(|| named(path).into_owned())))?;
     Some(names)
+}
+
+/// Returns about how many files git tracks, by the size of its list, which stays unread.
+pub(in crate::cli) fn about_how_many(work_tree: &Path) -> Option<u64> {
+    let list = fs::metadata(git_files::directory(work_tree)?.join("index")).ok()?;
+    Some(list.len() / USUAL_BYTES)
 }
 
 /// Returns the directories of submodules, whether or not .gitmodules lists them.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::cli::io::{git_files, serving};
+use crate::cli::io::{git_files, git_index, serving};
 use crate::front_ends::files::is_candidate;
 
 /// Directories that contain only copies of other files, or no relevant files.
@@ -17,7 +17,7 @@ const LEFT_OUT: [&str; 5] = [".git", ".terraform", ".terragrunt-cache", "node_mo
 pub(in crate::cli) const LEADS_NOWHERE: &str = "the symbolic link has no target";
 
 /// The most files and directories that one thread walks through.
-const FEW: usize = 500;
+const FEW: usize = 1000;
 
 /// The files below a directory, in no order.
 #[derive(Default)]
@@ -77,7 +77,10 @@ fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
         .git_exclude(by_rules && !is_served)
         .git_global(by_rules && !is_served && may_ignore_everywhere())
         .filter_entry(move |entry| entry.depth() == 0 || !(is_left_out(entry) || is_odd(entry)));
-    few_below(&walk).unwrap_or_else(|| all_below(&walk))
+    // If git tracks many files, the walk on one thread would be in vain.
+    let is_large = git_index::about_how_many(directory).is_some_and(|count| count > FEW as u64);
+    let few = if is_large { None } else { few_below(&walk) };
+    few.unwrap_or_else(|| all_below(&walk))
 }
 
 /// Whether this user's git may ignore files in every repository. The crate `ignore` would compile a pattern to find

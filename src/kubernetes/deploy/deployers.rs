@@ -2,29 +2,38 @@
 
 use super::row;
 use crate::kubernetes::render::Deployers;
+use crate::kubernetes::text::parsed_once::ParsedOnce;
 use crate::languages::yaml::{self, Node};
-use crate::source::{SourceFiles, join, normalize};
+use crate::source::{SourceFiles, each, has_mark, join, normalize};
 
 /// Every object that may release a chart contains one of these strings.
 const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
 /// Every object that deploys a directory contains one of these strings.
 const DEPLOYING: [&str; 2] = ["toolkit.fluxcd.io", "argoproj.io"];
 
-/// Returns what the objects in these files deploy.
-pub(in crate::kubernetes) fn deployers<'p>(sources: &SourceFiles, paths: impl Iterator<Item = &'p str>) -> Deployers {
+/// Returns what the objects in these files deploy, and the files that were parsed for this.
+pub(in crate::kubernetes) fn deployers<'p>(
+    sources: &SourceFiles,
+    paths: impl Iterator<Item = &'p str>,
+) -> (Deployers, ParsedOnce) {
     let mut all = Deployers::default();
+    let mut deploying = Vec::new();
     for path in paths {
         let Ok(file) = sources.open(path) else { continue };
         let text = sources.text(file);
-        if RELEASING.iter().any(|word| text.contains(word)) {
+        let has_any = |words: [&str; 2]| has_mark(text.as_bytes(), &words.map(str::as_bytes));
+        if has_any(RELEASING) {
             all.releases.insert(path.to_owned());
         }
-        if DEPLOYING.iter().any(|word| text.contains(word)) {
-            let stream = yaml::read_within(file, &text, sources.limits());
-            stream.documents.iter().for_each(|document| add(&mut all, &document.root));
+        if has_any(DEPLOYING) {
+            deploying.push((file, text));
         }
     }
-    all
+    let streams = each(deploying, |(file, text)| (file, yaml::read_within(file, &text, sources.limits())));
+    for document in streams.iter().flat_map(|(_, stream)| &stream.documents) {
+        add(&mut all, &document.root);
+    }
+    (all, ParsedOnce::new(streams))
 }
 
 fn add(all: &mut Deployers, root: &Node) {

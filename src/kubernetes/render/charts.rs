@@ -8,7 +8,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::{DeploymentRun, RunKind, SkippedFile};
 use crate::languages::helm::{self, Chart, ChartDocument, MissingChart, Rendering};
 use crate::languages::yaml::Node;
-use crate::source::{SourceFiles, each};
+use crate::source::{SourceFiles, each_large};
 
 use super::matters;
 use super::names;
@@ -180,7 +180,7 @@ fn render_all(
             let rendering = render(sources, &job.chart, &job.layers, (&job.name, namespace), cluster);
             (job, rendering)
         };
-        for (job, rendering) in each(now, one) {
+        for (job, rendering) in each_large(now, one) {
             match rendering {
                 Ok(mut rendering) => {
                     left = left.saturating_sub(rendering.steps);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::kustomize::{charts_of, is_remote};
 use crate::languages::yaml::{Node, NodeData};
-use crate::source::{SourceFiles, join};
+use crate::source::{ReadError, SourceFiles, join};
 
 use super::plan::{RefusedRendering, RenderInput, RenderPlan, at, document};
 use crate::kubernetes::text::trail::RendererKind;
@@ -99,13 +99,14 @@ pub(super) struct Outline {
     pub is_component: bool,
 }
 
-/// Returns the outline; `None` if the directory has no kustomization.
-pub(super) fn outline(sources: &SourceFiles, directory: &str) -> Option<Outline> {
+/// Returns the outline; `None` if the directory has no kustomization. `was_read` returns whether gpulint already read a
+/// file of the tree.
+pub(super) fn outline(sources: &SourceFiles, directory: &str, was_read: &dyn Fn(&str) -> bool) -> Option<Outline> {
     let (path, root) = find(sources, directory)?;
     if is_foreign(&root) {
         return None;
     }
-    let mut closure = Closure::new(sources, true, 0);
+    let mut closure = Closure { was_read, ..Closure::new(sources, true, 0) };
     closure.directories.insert(directory.to_owned());
     let _ = closure.enter(directory, path, &root, 0);
     let Closure { mut files, data, changing, mut directories, elsewhere, programs, charts, first, .. } = closure;
@@ -135,6 +136,8 @@ fn is_component(root: &Node) -> bool {
 
 struct Closure<'s> {
     sources: &'s SourceFiles,
+    /// Returns whether gpulint already read a file of the tree.
+    was_read: &'s dyn Fn(&str) -> bool,
     /// True if missing and refused files are skipped.
     is_lenient: bool,
     /// Kustomizations below this depth are only recorded.
@@ -153,8 +156,35 @@ struct Closure<'s> {
 impl<'s> Closure<'s> {
     fn new(sources: &'s SourceFiles, is_lenient: bool, deepest: usize) -> Self {
         let (files, data, changing, directories, elsewhere, programs, charts) = Default::default();
+        let was_read = &|_: &str| false;
         let first = None;
-        Closure { sources, is_lenient, deepest, files, data, changing, directories, elsewhere, programs, charts, first }
+        Closure {
+            sources,
+            was_read,
+            is_lenient,
+            deepest,
+            files,
+            data,
+            changing,
+            directories,
+            elsewhere,
+            programs,
+            charts,
+            first,
+        }
+    }
+
+    /// Returns whether a path is a file that was read without an error, so that the disk need not be asked again.
+    fn is_known(&self, path: &str) -> bool {
+        (self.was_read)(path) && (!self.sources.has(path) || self.sources.open(path).is_ok())
+    }
+
+    fn read_lossy(&self, path: &str) -> String {
+        String::from_utf8_lossy(&self.sources.tree().read(path).unwrap_or_default()).into_owned()
+    }
+
+    fn read(&self, path: &str) -> Result<(), ReadError> {
+        if self.is_known(path) { Ok(()) } else { self.sources.tree().read(path).map(drop) }
     }
 
     fn visit(&mut self, directory: &str, depth: usize) -> Result<(), String> {
@@ -216,16 +246,16 @@ impl<'s> Closure<'s> {
         let Some(path) = join(directory, named) else {
             return if needed { Err(format!("`{named}` is outside the repository")) } else { Ok(()) };
         };
-        if NAMES.iter().any(|name| self.sources.tree().read(&at(&path, name)).is_ok()) {
+        if !self.is_known(&path) && NAMES.iter().any(|name| self.read(&at(&path, name)).is_ok()) {
             let real = self.sources.real_path(&path).unwrap_or(path);
             return self.visit(&real, depth + 1);
         }
-        match self.sources.tree().read(&path) {
-            Ok(bytes) => {
+        match self.read(&path) {
+            Ok(()) => {
                 if powerful && let Some(root) = document(self.sources, &path) {
                     self.charts.extend(charts_of(directory, &root));
                 }
-                if powerful && let Err(why) = harmless(&String::from_utf8_lossy(&bytes)) {
+                if powerful && let Err(why) = harmless(&self.read_lossy(&path)) {
                     self.programs.insert(path);
                     return Err(why);
                 }

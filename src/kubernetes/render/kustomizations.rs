@@ -15,7 +15,7 @@ use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{RendererKind, Trail};
 use crate::languages::helm;
 use crate::languages::kustomize::{self, KustomizeError, KustomizeOutput, SharedDocuments};
-use crate::source::{Segment, SourceFiles, each, is_example, parent};
+use crate::source::{Segment, SourceFiles, each_large, is_example, parent};
 
 /// The limit on steps for one kustomization. The largest public ones take half of it.
 const MOST_EACH: u64 = 6_000_000;
@@ -83,12 +83,13 @@ struct Graph {
 impl Graph {
     fn read(sources: &SourceFiles, asked: &RenderRequest<'_>) -> Graph {
         let mut all = BTreeMap::new();
+        let was_read = |path: &str| asked.is_looked_at(path);
         let mut open: Vec<String> = asked.kustomizations.iter().rev().map(|it| (*it).to_owned()).collect();
         while let Some(directory) = open.pop() {
             if all.contains_key(&directory) {
                 continue;
             }
-            if let Some(outline) = outline(sources, &directory) {
+            if let Some(outline) = outline(sources, &directory, &was_read) {
                 open.extend(outline.uses.iter().filter(|it| !all.contains_key(*it)).cloned());
                 all.insert(directory, outline);
             }
@@ -239,7 +240,7 @@ fn build_all<'d>(
             let built = kustomize::build_as_far_as_possible(sources, shared, directory, asked.cluster, steps);
             (directory, built.map(|built| Done::new(sources, asked, built)))
         };
-        for (directory, done) in each(now.to_vec(), build) {
+        for (directory, done) in each_large(now.to_vec(), build) {
             left.steps = left.steps.saturating_sub(done.as_ref().map_or(steps, |it| it.built.steps));
             let bytes = done.as_ref().map_or(0, |it| it.kept.iter().map(|(_, text, _)| text.len()).sum());
             left.bytes = left.bytes.saturating_sub(bytes);

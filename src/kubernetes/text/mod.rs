@@ -5,6 +5,7 @@ pub(super) mod file;
 pub(super) mod filter;
 pub(super) mod nested;
 mod normalized;
+pub(super) mod parsed_once;
 pub(super) mod template;
 pub(super) mod template_mask;
 pub(super) mod trail;

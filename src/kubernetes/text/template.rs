@@ -7,6 +7,7 @@ use regex::Regex;
 use super::expression::TemplateScope;
 use super::file::File;
 use super::filter;
+use super::parsed_once::ParsedOnce;
 use super::template_mask::{has_directives, mask, mask_readings};
 use crate::languages::yaml::{self, YamlDocument, YamlStream};
 use crate::source::{FileId, Limits, SourceFiles, Span, static_regex};
@@ -26,7 +27,7 @@ pub(in crate::kubernetes) struct ManifestTemplate {
 
 /// Reads a file. Text without directives is parsed unchanged. So is text whose directives are inside strings, which
 /// tools other than Helm use.
-pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> ManifestTemplate {
+pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits, once: &ParsedOnce) -> ManifestTemplate {
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
         let is_wanted = |document: &str| match file.joined_only {
@@ -34,7 +35,9 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
             true => filter::may_be_joined(document.as_bytes()),
             false => file.idle_too || !filter::is_idle(document.as_bytes()),
         };
-        let mut stream = yaml::read_those(file.id, text, limits, is_wanted);
+        let wants_all = || yaml::documents(text).into_iter().all(|it| text.get(it).is_some_and(is_wanted));
+        let known = once.take(file.id).filter(|_| wants_all());
+        let mut stream = known.unwrap_or_else(|| yaml::read_those(file.id, text, limits, is_wanted));
         if stream.broken() > 0 && is_json(&file.path) {
             stream = yaml::read_json(file.id, text, limits, is_wanted).unwrap_or(stream);
             for diagnostic in &mut stream.diagnostics {

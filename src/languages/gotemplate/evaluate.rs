@@ -777,7 +777,7 @@ pub(crate) fn define(known: &mut TemplatesByName, all: impl Iterator<Item = Temp
 
 fn without_no_value(text: &Text) -> Text {
     const NOTHING: &str = "<no value>";
-    if !text.as_str().contains(NOTHING) {
+    if memchr::memmem::find(text.as_str().as_bytes(), NOTHING.as_bytes()).is_none() {
         return text.clone();
     }
     let mut writer = TextWriter::default();

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use memchr::memmem;
+
 use super::lexer::{self, PlacedToken, TemplateToken};
 use super::syntax::{Branch, Pipeline, PipelineCommand, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
@@ -81,7 +83,7 @@ impl Parser<'_> {
         }
         let mut nodes = Vec::new();
         loop {
-            let Some(found) = self.text.get(self.at..).and_then(|rest| rest.find("{{")) else {
+            let Some(found) = self.text.get(self.at..).and_then(|rest| memmem::find(rest.as_bytes(), b"{{")) else {
                 let rest = self.literal(self.text.len(), false);
                 nodes.extend(rest);
                 self.at = self.text.len();
@@ -134,7 +136,7 @@ impl Parser<'_> {
 
     fn comment(&mut self, start: usize) -> Parsed<()> {
         let rest = self.text.get(start..).unwrap_or_default();
-        let Some(length) = rest.get(2..).and_then(|rest| rest.find("*/")) else {
+        let Some(length) = rest.get(2..).and_then(|rest| memmem::find(rest.as_bytes(), b"*/")) else {
             return refuse(start, "unclosed comment");
         };
         let after = rest.get(length + 4..).unwrap_or_default();

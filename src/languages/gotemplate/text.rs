@@ -111,9 +111,9 @@ impl From<String> for Text {
 impl Text {
     /// Returns text from a place, byte by byte.
     pub(crate) fn at(text: &str, origin: TextOrigin) -> Self {
-        let mut writer = TextWriter::default();
-        writer.push(text, Some(origin));
-        writer.finish()
+        let mut notes = Notes::default();
+        notes.mark(0, text.len(), origin);
+        Text { text: text.into(), notes: (!notes.is_empty()).then(|| notes.into()) }
     }
 
     pub(crate) fn as_str(&self) -> &str {

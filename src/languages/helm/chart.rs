@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::yaml::{self, Node};
-use crate::source::{FileId, SourceFiles, decoded, join};
+use crate::source::{FileId, SourceFiles, join};
 
 use super::archive;
 use super::ignored::Ignored;
@@ -277,7 +277,7 @@ impl Loader<'_> {
             return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
         }
         let hold = |(name, bytes): (String, Vec<u8>)| {
-            let _ = self.sources.hold(&at(path, &name), Ok(decoded(&bytes)));
+            let _ = self.sources.hold_bytes(&at(path, &name), bytes);
             name
         };
         Ok(files.into_iter().map(hold).collect())
@@ -288,7 +288,7 @@ impl Loader<'_> {
         for name in names {
             let path = at(&chart.directory, &name);
             let Ok(file) = self.sources.open(&path) else { continue };
-            self.bytes += self.sources.text(file).len();
+            self.bytes += self.sources.size(file);
             if self.bytes > MOST_BYTES {
                 return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
             }

@@ -1,5 +1,6 @@
 //! Defines objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::languages::gotemplate::{
     GoKind, GoValue, Heap, MapEntries, TemplateFailure, TemplateObject, Text, TextOrigin, to_yaml,
 };
 use crate::languages::yaml::Node;
-use crate::source::{FileId, SourceFiles, Span, to_base64};
+use crate::source::{FileId, SourceFiles, Span, StoredText, to_base64};
 
 /// The API versions that Helm assumes without a cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
@@ -139,20 +140,35 @@ impl TemplateObject for ChartMetadata {
 
 /// The object `.Files`, or the files of it that match a pattern.
 #[derive(Debug, Clone)]
-pub(super) struct Files(BTreeMap<String, Text>);
+pub(super) struct Files(BTreeMap<String, Rc<ChartFile>>);
+
+/// A file of a chart, which most templates never read.
+#[derive(Debug)]
+struct ChartFile {
+    id: FileId,
+    stored: StoredText,
+    text: OnceCell<Text>,
+}
+
+impl ChartFile {
+    fn text(&self) -> &Text {
+        self.text.get_or_init(|| {
+            let text = self.stored.get();
+            Text::at(text, TextOrigin { span: Span::new(self.id, 0, text.len()), linear: true })
+        })
+    }
+}
 
 impl Files {
     pub(super) fn value(sources: &SourceFiles, files: &[(String, FileId)]) -> GoValue {
-        let text = |file: FileId| {
-            let text = sources.text(file);
-            Text::at(&text, TextOrigin { span: Span::new(file, 0, text.len()), linear: true })
-        };
-        GoKind::Object(Rc::new(Files(files.iter().map(|(name, file)| (name.clone(), text(*file))).collect()))).into()
+        let file = |id: FileId| Rc::new(ChartFile { id, stored: sources.stored(id), text: OnceCell::new() });
+        GoKind::Object(Rc::new(Files(files.iter().map(|(name, id)| (name.clone(), file(*id))).collect()))).into()
     }
 
     fn by_name(&self, heap: &Heap, form: fn(&str) -> String) -> Result<GoValue, TemplateFailure> {
         let mut all = Vec::new();
-        for (path, content) in &self.0 {
+        for (path, file) in &self.0 {
+            let content = file.text();
             heap.spend(content.len())?;
             let name = path.rsplit('/').next().unwrap_or(path);
             all.push((name.to_owned(), form(content.as_str()).into()));
@@ -218,7 +234,7 @@ impl TemplateObject for Files {
         if self.is_method(name) && (arguments.len() != wanted || wanted == 1 && given.is_none()) {
             return Some(Err(format!("wrong number of args for {name}: want {wanted} got {}", arguments.len()).into()));
         }
-        let found = || self.0.get(given.unwrap_or_default());
+        let found = || self.0.get(given.unwrap_or_default()).map(|file| file.text());
         let content = || found().map_or("", Text::as_str);
         Some(match name {
             "Get" | "GetBytes" => heap.spend(content().len()).map(|()| found().map_or_else(|| text(""), whole)),
@@ -231,14 +247,14 @@ impl TemplateObject for Files {
             "AsConfig" => self.by_name(heap, str::to_owned),
             "AsSecrets" => self.by_name(heap, |content| to_base64(content.as_bytes())),
             path => match self.0.get(path) {
-                Some(content) => Ok(whole(content)),
+                Some(file) => Ok(whole(file.text())),
                 None => Ok(GoValue::nil()),
             },
         })
     }
 
     fn entries(&self) -> Option<Vec<(Arc<str>, GoValue)>> {
-        Some(self.0.iter().map(|(path, content)| (Arc::from(path.as_str()), whole(content))).collect())
+        Some(self.0.iter().map(|(path, content)| (Arc::from(path.as_str()), whole(content.text()))).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::languages::yaml;
-use crate::source::{ReadError, SourceFiles, Span, join};
+use crate::source::{ReadError, SourceFiles, Span, TreeEntry, join};
 
 use super::KustomizeError;
 use super::value::ObjectValue;
@@ -52,12 +52,15 @@ pub(super) struct Kustomization {
     pub path: String,
     pub root: ObjectValue,
     pub is_component: bool,
+    /// The number of its values, for limits.
+    pub weight: usize,
 }
 
 impl Kustomization {
     /// Reads the kustomization of a directory; returns `None` if there is none.
     pub(super) fn read(sources: &SourceFiles, directory: &str) -> Option<Result<Kustomization, KustomizeError>> {
-        let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
+        let listed = sources.tree().list(directory);
+        let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, &listed, name)).collect();
         let path = found.first()?.clone();
         let file = match sources.open(&path) {
             Ok(file) => file,
@@ -71,15 +74,21 @@ impl Kustomization {
             return Some(Err(KustomizeError::refused(broken.message.clone(), at)));
         }
         let root = stream.documents.into_iter().next().map(|document| document.root);
+        let weight = root.as_ref().map_or(1, |root| root.weight as usize);
         let root = root.map_or_else(|| ObjectValue::map(at), |root| ObjectValue::from_node(&root, sources));
         let more = found.len() > 1;
-        Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
+        Some(Kustomization::new(directory, path, (root, weight), at).and_then(|it| match more {
             true => Err(KustomizeError::refused("the directory has two kustomization files", at)),
             false => Ok(it),
         }))
     }
 
-    fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, KustomizeError> {
+    fn new(
+        directory: &str,
+        path: String,
+        (root, weight): (ObjectValue, usize),
+        at: Span,
+    ) -> Result<Kustomization, KustomizeError> {
         for field in root.fields() {
             if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
                 let message = format!("`{}` is not a field of a kustomization", field.key);
@@ -102,7 +111,7 @@ impl Kustomization {
         if !about.clone().any(|field| says(&field.value)) {
             return Err(KustomizeError::refused("the kustomization is empty", at));
         }
-        Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
+        Ok(Kustomization { directory: directory.to_owned(), path, root, is_component, weight })
     }
 
     pub(super) fn get(&self, field: &str) -> Option<&ObjectValue> {
@@ -135,9 +144,9 @@ pub(super) fn pairs(value: Option<&ObjectValue>) -> Vec<(Arc<str>, ObjectValue)>
     all
 }
 
-fn file_in(sources: &SourceFiles, directory: &str, name: &str) -> Option<String> {
+fn file_in(sources: &SourceFiles, directory: &str, listed: &[TreeEntry], name: &str) -> Option<String> {
     let path = join(directory, name)?;
-    let there = sources.tree().list(directory).iter().any(|entry| entry.name == name && !entry.is_directory);
+    let there = listed.iter().any(|entry| entry.name == name && !entry.is_directory);
     // Files from the command line can be read although their directory is not listed.
     let there = there || !matches!(sources.tree().read(&path), Err(ReadError::Missing | ReadError::Outside));
     there.then_some(path)

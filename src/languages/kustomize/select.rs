@@ -11,15 +11,17 @@ use super::value::ObjectValue;
 
 /// The limit on the size of a pattern, above any real one.
 const LARGEST_PATTERN: usize = 1 << 18;
+/// Longer names are compiled, so that the limit on patterns applies to them.
+const LONGEST_NAME: usize = 1000;
 
 /// `target:` of a patch.
 #[derive(Debug)]
 pub(super) struct PatchSelector {
-    group: Option<Regex>,
-    version: Option<Regex>,
-    kind: Option<Regex>,
-    name: Option<Regex>,
-    namespace: Option<Regex>,
+    group: Option<NamePattern>,
+    version: Option<NamePattern>,
+    kind: Option<NamePattern>,
+    name: Option<NamePattern>,
+    namespace: Option<NamePattern>,
     labels: Vec<Requirement>,
     annotations: Vec<Requirement>,
 }
@@ -28,7 +30,7 @@ impl PatchSelector {
     pub(super) fn written(value: &ObjectValue) -> Result<PatchSelector, KustomizeError> {
         let pattern = |key: &str| match value.text_at(key) {
             None => Ok(None),
-            Some(text) => whole(text, value.get(key).map_or(value.at, |it| it.at)).map(Some),
+            Some(text) => NamePattern::whole(text, value.get(key).map_or(value.at, |it| it.at)).map(Some),
         };
         let requirements = |key: &str| match value.get(key) {
             None => Ok(Vec::new()),
@@ -48,7 +50,7 @@ impl PatchSelector {
     /// Returns true if it selects a resource by its current or first identity.
     pub(super) fn selects(&self, resource: &KustomizeResource) -> bool {
         let (now, first) = (resource.id(), resource.original_id());
-        let either = |pattern: &Option<Regex>, a: &str, b: &str| fits(pattern, a) || fits(pattern, b);
+        let either = |pattern: &Option<NamePattern>, a: &str, b: &str| fits(pattern, a) || fits(pattern, b);
         either(&self.namespace, now.effective_namespace(), first.effective_namespace())
             && either(&self.name, &now.name, &first.name)
             && self.fits_kind(&now.gvk)
@@ -79,13 +81,39 @@ impl PatchSelector {
     }
 }
 
-fn fits(pattern: &Option<Regex>, text: &str) -> bool {
-    pattern.as_ref().is_none_or(|pattern| pattern.is_match(text))
+fn fits(pattern: &Option<NamePattern>, text: &str) -> bool {
+    pattern.as_ref().is_none_or(|pattern| pattern.fits(text))
 }
 
-/// Compiles a pattern that must match the whole string.
-fn whole(pattern: &str, at: Span) -> Result<Regex, KustomizeError> {
-    self::pattern(&format!("^(?:{pattern})$"), at)
+/// A pattern that must match the whole string. Most patterns are plain names, which need no regular expression.
+#[derive(Debug)]
+enum NamePattern {
+    Name(String),
+    Expression(Regex),
+}
+
+impl NamePattern {
+    fn whole(text: &str, at: Span) -> Result<NamePattern, KustomizeError> {
+        let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_/.".contains(&letter);
+        if text.len() < LONGEST_NAME && text.bytes().all(is_plain) {
+            return Ok(NamePattern::Name(text.to_owned()));
+        }
+        pattern(&format!("^(?:{text})$"), at).map(NamePattern::Expression)
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        match self {
+            // A dot fits any letter, as in a regular expression.
+            NamePattern::Name(name) => {
+                let mut letters = text.chars();
+                let all = name.chars().all(|wanted| {
+                    letters.next().is_some_and(|letter| letter == wanted || wanted == '.' && letter != '\n')
+                });
+                all && letters.next().is_none()
+            }
+            NamePattern::Expression(pattern) => pattern.is_match(text),
+        }
+    }
 }
 
 pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, KustomizeError> {
@@ -190,6 +218,21 @@ fn outside_of_brackets(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
     use crate::source::{MemoryTree, SourceFiles};
+
+    #[test]
+    fn a_name_fits_what_its_expression_fits() {
+        let file = SourceFiles::new(MemoryTree::new().with("a", "")).open("a").unwrap();
+        for name in ["", "apps", "a.b", "a/b-c_d", ".", "..", "Deployment"] {
+            let read = NamePattern::whole(name, Span::new(file, 0, 0)).unwrap();
+            assert!(matches!(read, NamePattern::Name(_)), "{name}");
+            let expression = Regex::new(&format!("^(?:{name})$")).unwrap();
+            for text in ["", "apps", "app", "appss", "a.b", "axb", "a\nb", "\u{e9}", "\n", "a/b-c_d", "deployment"] {
+                assert_eq!(read.fits(text), expression.is_match(text), "{name:?}, {text:?}");
+            }
+        }
+        let read = NamePattern::whole("a.*|b", Span::new(file, 0, 0)).unwrap();
+        assert!(matches!(read, NamePattern::Expression(_)) && read.fits("ab") && read.fits("b") && !read.fits("bc"));
+    }
 
     #[test]
     fn label_selectors_are_read_as_kubernetes_reads_them() {

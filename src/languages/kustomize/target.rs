@@ -1,7 +1,7 @@
 //! Collects the objects of a kustomization from its bases, and applies its changes.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::languages::helm::Cluster;
 use crate::languages::yaml;
@@ -43,7 +43,7 @@ impl AccumulatedTarget {
 /// The documents of one file, each with its weight.
 type WeighedDocuments = Vec<(usize, ObjectValue)>;
 
-/// The documents of files that several kustomizations use.
+/// The documents of files that several kustomizations use, and the kustomizations of directories.
 #[derive(Default)]
 pub(crate) struct SharedDocuments {
     known: Mutex<KnownDocuments>,
@@ -52,6 +52,8 @@ pub(crate) struct SharedDocuments {
 #[derive(Default)]
 struct KnownDocuments {
     by_file: HashMap<FileId, Arc<WeighedDocuments>>,
+    /// `None` for a directory without a kustomization.
+    by_directory: HashMap<String, Option<Arc<Kustomization>>>,
     weight: usize,
 }
 
@@ -59,13 +61,40 @@ impl SharedDocuments {
     /// The limit on the values of all documents, for memory.
     const MOST: usize = 400_000;
 
+    fn known(&self) -> MutexGuard<'_, KnownDocuments> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn get(&self, file: FileId) -> Option<Arc<WeighedDocuments>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).by_file.get(&file).cloned()
+        self.known().by_file.get(&file).cloned()
+    }
+
+    /// Returns the kustomization of a path; `None` if it has none, or is a file.
+    fn kustomization(&self, sources: &SourceFiles, path: &str) -> Option<Result<Arc<Kustomization>, KustomizeError>> {
+        // A file that was read cannot be a directory.
+        if sources.has(path) && sources.open(path).is_ok() {
+            return None;
+        }
+        let known = self.known().by_directory.get(path).cloned();
+        if let Some(known) = known {
+            return known.map(Ok);
+        }
+        let read = match Kustomization::read(sources, path) {
+            Some(Err(trouble)) => return Some(Err(trouble)),
+            read => read.and_then(Result::ok).map(Arc::new),
+        };
+        let weight = read.as_ref().map_or(1, |it| it.weight);
+        let mut known = self.known();
+        if known.weight + weight <= Self::MOST && !known.by_directory.contains_key(path) {
+            known.weight += weight;
+            known.by_directory.insert(path.to_owned(), read.clone());
+        }
+        read.map(Ok)
     }
 
     fn keep(&self, file: FileId, documents: &WeighedDocuments) {
         let weight: usize = documents.iter().map(|(weight, _)| weight).sum();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         if known.weight + weight <= Self::MOST && !known.by_file.contains_key(&file) {
             known.weight += weight;
             known.by_file.insert(file, Arc::new(documents.clone()));
@@ -122,7 +151,7 @@ impl<'m> Maker<'m> {
 
     /// Returns the finished objects, and the requested order.
     pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), KustomizeError> {
-        let kustomization = match Kustomization::read(self.sources, directory) {
+        let kustomization = match self.shared.kustomization(self.sources, directory) {
             Some(read) => read?,
             None => return Err(KustomizeError::beyond(format!("`{directory}` contains no kustomization"))),
         };
@@ -294,7 +323,7 @@ impl<'m> Maker<'m> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
         if let Some(path) = path
-            && let Some(base) = Kustomization::read(self.sources, &behind_links(self.sources, path))
+            && let Some(base) = self.shared.kustomization(self.sources, &behind_links(self.sources, path))
         {
             let base = self.opened(base?, entry)?;
             if base.is_component {
@@ -313,10 +342,11 @@ impl<'m> Maker<'m> {
         gathered.resources.append_all(objects(documents, entry.at)?)
     }
 
-    fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Kustomization, KustomizeError> {
+    fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Arc<Kustomization>, KustomizeError> {
         let text = entry.raw();
         let found = join(directory, text);
-        let found = found.and_then(|path| Kustomization::read(self.sources, &behind_links(self.sources, path)));
+        let found = found.map(|path| behind_links(self.sources, path));
+        let found = found.and_then(|path| self.shared.kustomization(self.sources, &path));
         match found {
             Some(component) => {
                 let component = self.opened(component?, entry)?;
@@ -332,7 +362,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, KustomizeError> {
+    fn opened(&self, base: Arc<Kustomization>, entry: &ObjectValue) -> Result<Arc<Kustomization>, KustomizeError> {
         match self.open.contains(&base.directory) {
             true => Err(KustomizeError::refused("the kustomization includes itself", entry.at)),
             false => Ok(base),

@@ -89,7 +89,16 @@ impl Node {
 
     /// Returns the value at a path of keys. A key with a dot cannot be in the path.
     pub(crate) fn at(&self, path: &str) -> Option<&Node> {
-        path.split('.').filter(|key| !key.is_empty()).try_fold(self, |node, key| node.get(key))
+        let (mut node, mut rest) = (self, path);
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'.', rest.as_bytes()).unwrap_or(rest.len());
+            let key = rest.get(..end)?;
+            if !key.is_empty() {
+                node = node.get(key)?;
+            }
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        Some(node)
     }
 
     pub(crate) fn is_null(&self) -> bool {

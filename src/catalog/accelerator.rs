@@ -129,7 +129,7 @@ fn read(mut row: Cells<'_>) -> Accelerator<'_> {
     let (name, vendor, kind, architecture) = (row.text(), row.text(), row.text(), row.text());
     let (year, memory, _usable, bandwidth) = (row.number(), row.number(), row.number(), row.number());
     let (_fp32, bf16, fp8, _formats, watts) = (row.number(), row.number(), row.number(), row.text(), row.number());
-    row.text();
+    row.skip_texts(1);
     let (interconnect, mig, processor, assumed) = (row.number(), row.number(), row.text(), row.number());
     Accelerator {
         name,

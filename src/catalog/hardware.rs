@@ -33,9 +33,7 @@ impl Catalog {
 
 fn read(mut row: Cells<'_>) -> Option<AcceleratorHardware<'_>> {
     let name = row.text();
-    for _vendor_kind_architecture in 0..3 {
-        row.text();
-    }
+    row.skip_texts(3); // vendor, kind, architecture
     let (_year, _memory, usable_gib) = (row.number(), row.number(), row.number()?);
     for _speeds in 0..4 {
         row.number();

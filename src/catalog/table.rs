@@ -199,6 +199,11 @@ impl<'c> Cells<'c> {
         std::str::from_utf8(self.bytes()).unwrap_or_default()
     }
 
+    /// Skips as many texts.
+    pub(super) fn skip_texts(&mut self, number: usize) {
+        self.bytes = self.bytes.get(4 * number..).unwrap_or_default();
+    }
+
     /// Returns whether the next text begins with this letter, in any case.
     pub(super) fn begins_with(&mut self, letter: u8) -> bool {
         self.bytes().first().is_some_and(|first| first.eq_ignore_ascii_case(&letter))

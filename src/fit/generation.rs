@@ -85,9 +85,9 @@ fn replaced_by(
 /// is not cheaper.
 pub fn entry_machine(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Option<Smaller> {
     let now = Current::of(resource, catalog)?;
-    let small = catalog.accelerators().filter(|it| it.memory_gib <= ENTRY_GIB).map(|it| it.name);
-    let small: Vec<&str> = small.collect();
-    let accepts = |it: &AcceleratorHardware<'_>, _: bool| it.bf16 && small.contains(&it.name);
+    let is_small = |name: &str| catalog.accelerator(name).is_some_and(|it| it.memory_gib <= ENTRY_GIB);
+    // The usable memory never exceeds the nominal memory, which is slower to find.
+    let accepts = |it: &AcceleratorHardware<'_>, _: bool| it.bf16 && it.usable_gib <= ENTRY_GIB && is_small(it.name);
     let place = assess::place(resource, catalog);
     let find = |place: &MarketPlace<'_>| market.cheapest_with(now.devices, place, &accepts);
     let choice = assess::where_it_is(resource, catalog, &place, &find)?;

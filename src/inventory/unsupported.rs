@@ -1,6 +1,9 @@
 //! Records resources and objects of unsupported types, with the fields that name machines or accelerators, so that
 //! reports list them.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::source::Span;
 
 use super::accelerators;
@@ -122,7 +125,7 @@ impl UnsupportedResource {
     /// Records the field if its name suggests a machine or accelerators.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         let is_one_more = |says: &FieldMeaning| self.fields.iter().filter(|it| it.says == *says).count() < MOST_FIELDS;
-        if let Some(says) = FieldMeaning::by(&words(name)).filter(is_one_more) {
+        if let Some(says) = KnownName::of(name).says.filter(is_one_more) {
             self.fields.push(UnlistedField { name: name.to_owned(), value: value.map(str::to_owned), says });
         }
     }
@@ -135,7 +138,36 @@ pub fn is_type_of_accelerators(name: &str) -> bool {
 
 /// Returns true if users choose the keys in a field of this name.
 pub fn is_open_map(name: &str) -> bool {
-    OPEN_MAPS.contains(&words(name).as_str())
+    KnownName::of(name).is_open_map
+}
+
+/// The meaning of a field by its name.
+#[derive(Clone, Copy)]
+struct KnownName {
+    says: Option<FieldMeaning>,
+    is_open_map: bool,
+}
+
+impl KnownName {
+    /// The limit on remembered names. Code repeats few names many times.
+    const MOST: usize = 4096;
+
+    fn of(name: &str) -> KnownName {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<Box<str>, KnownName>> = RefCell::default();
+        }
+        KNOWN.with_borrow_mut(|known| {
+            known.get(name).copied().unwrap_or_else(|| {
+                let words = words(name);
+                let is_open_map = OPEN_MAPS.contains(&words.as_str());
+                let found = KnownName { says: FieldMeaning::by(&words), is_open_map };
+                if known.len() < Self::MOST {
+                    known.insert(name.into(), found);
+                }
+                found
+            })
+        })
+    }
 }
 
 impl FieldMeaning {

@@ -124,6 +124,7 @@ impl Rules {
     /// Reads built-in and custom rules.
     fn read(own: &[PageText], settings: &RuleSettings) -> (Rules, Vec<Diagnostic>) {
         let (mut rules, mut wrong) = (Rules::default(), Vec::new());
+        rules.pages.reserve(BUILT_IN.len() + own.len());
         for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
             rules.add(&Source { path, text, own: None, front: Some(front) }, settings, &mut wrong);
         }

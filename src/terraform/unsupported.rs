@@ -62,8 +62,8 @@ pub(super) fn of_run(blocks: &[EvaluatedBlock]) -> Vec<UnsupportedResource> {
         unlisted.count = instances;
         add_fields(&mut unlisted, block, 0);
         unlisted.is_by_type = is_type_of_accelerators(kind);
-        unlisted.is_by_name = is_named_for_accelerators(block);
         if unlisted.is_by_type || !unlisted.fields.is_empty() {
+            unlisted.is_by_name = is_named_for_accelerators(block);
             found.insert((block.span, own), unlisted);
         }
     }
@@ -112,10 +112,13 @@ fn add_pair<'v>(unlisted: &mut UnsupportedResource, entries: impl Iterator<Item 
     const VALUES: [&str; 2] = ["value", "parametervalue"];
     let (mut name, mut value) = (None, None);
     for (key, entry) in entries {
-        let letters = key.replace('_', "").to_ascii_lowercase();
-        if NAMES.contains(&&*letters) {
+        let is = |word: &&str| {
+            let letters = key.bytes().filter(|it| *it != b'_').map(|it| it.to_ascii_lowercase());
+            letters.eq(word.bytes())
+        };
+        if NAMES.iter().any(is) {
             name = entry.as_text();
-        } else if VALUES.contains(&&*letters) {
+        } else if VALUES.iter().any(is) {
             value = Some(entry.as_text());
         }
     }

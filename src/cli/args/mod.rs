@@ -20,7 +20,7 @@ mod what_if;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::languages::table::READ;
 use crate::report::Format;
@@ -164,7 +164,7 @@ impl CliArguments {
     /// Parses a command line. Its first word is the name of the program.
     pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CliArguments, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
-        if let Some(arguments) = Self::parse_check(&words) {
+        if let Some(arguments) = Self::parse_frequent(&words) {
             return Ok(arguments);
         }
         let matches = CliArguments::command().try_get_matches_from(words)?;
@@ -176,19 +176,23 @@ impl CliArguments {
         Ok(arguments.with_places(matches))
     }
 
-    /// Parses a valid command line of `check` without the definitions of the other subcommands, which take a tenth of a
-    /// small run. `None` for all other command lines, also for those with mistakes.
-    fn parse_check(words: &[OsString]) -> Option<CliArguments> {
-        let (program, rest) = words.split_first()?;
-        let rest = match rest.split_first() {
-            None => rest,
-            Some((verb, rest)) if verb == "check" => rest,
-            Some(_) => return None,
+    /// Parses a valid command line of `check` or `diff` without the definitions of the other subcommands, which take a
+    /// tenth of a small run. `None` for all other command lines, also for those with mistakes.
+    fn parse_frequent(words: &[OsString]) -> Option<CliArguments> {
+        let rest = words.get(1..)?;
+        let (arguments, matches) = match rest.split_first() {
+            Some((verb, rest)) if verb == "diff" => {
+                let (check, _) = parse_only::<CheckArguments>(&[])?;
+                let (diff, matches) = parse_only(rest)?;
+                (CliArguments { verb: Some(Verb::Diff(Box::new(diff))), check }, matches)
+            }
+            Some((verb, _)) if verb != "check" => return None,
+            first => {
+                let (check, matches) = parse_only(first.map_or(rest, |(_, rest)| rest))?;
+                (CliArguments { verb: None, check }, matches)
+            }
         };
-        let command = CheckArguments::augment_args(clap::Command::new("gpulint"));
-        let matches = command.try_get_matches_from(std::iter::once(program).chain(rest)).ok()?;
-        let check = CheckArguments::from_arg_matches(&matches).ok()?;
-        Some(CliArguments { verb: None, check }.with_places(&matches))
+        Some(arguments.with_places(&matches))
     }
 
     /// Keeps the order of formats and outputs on the command line.
@@ -244,4 +248,11 @@ impl CliArguments {
             ) => return None,
         })
     }
+}
+
+/// Parses the arguments of one subcommand, without the name of the program and of the subcommand.
+fn parse_only<T: clap::Args>(words: &[OsString]) -> Option<(T, clap::ArgMatches)> {
+    let command = T::augment_args(clap::Command::new("gpulint").no_binary_name(true));
+    let matches = command.try_get_matches_from(words).ok()?;
+    Some((T::from_arg_matches(&matches).ok()?, matches))
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::source::Needles;
 
-use super::{LANGUAGES, Language, NOTEBOOKS, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
+use super::{LANGUAGES, Language, NOTEBOOKS, PYTHON, ROOT_OF_MANIFEST, Reader, is_called, languages_of_name};
 
 /// The bytes of a program that are searched for imports, because repositories have thousands of programs.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
@@ -111,7 +111,7 @@ fn called(path: &str) -> Option<&'static Language> {
 
 fn all_called(path: &str) -> impl Iterator<Item = &'static Language> {
     let by_text = [Reader::Terraform, Reader::Kubernetes, Reader::Companion];
-    LANGUAGES.iter().filter(move |it| !by_text.contains(&it.reader) && it.has_file(path))
+    languages_of_name(path).filter(move |it| !by_text.contains(&it.reader))
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {

@@ -3,12 +3,12 @@
 
 pub(crate) mod claim;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::source::{SourceFiles, has_mark, static_regex, those};
+use crate::source::{SourceFiles, file_name, has_mark, static_regex, those};
 
 /// The languages with a reader, for messages.
 pub(crate) const READ: &str = "Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi";
@@ -651,9 +651,6 @@ impl Language {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    pub(super) fn has_file(&self, path: &str) -> bool {
-        self.names.iter().any(|name| is_called(path, name))
-    }
 }
 
 pub(super) fn is_called(path: &str, name: &str) -> bool {
@@ -665,7 +662,7 @@ pub(super) fn is_called(path: &str, name: &str) -> bool {
 
 /// Returns true if a file belongs to a reader by its name.
 pub(crate) fn is_of(reader: Reader, path: &str) -> bool {
-    LANGUAGES.iter().filter(|it| it.reader == reader).any(|it| it.has_file(path))
+    languages_of_name(path).any(|it| it.reader == reader)
 }
 
 /// Returns true if it is a script or a pipeline, which may run Terraform or helm with values that no file contains.
@@ -675,8 +672,7 @@ pub(crate) fn is_script(path: &str) -> bool {
 
 /// Returns true if it is such a script and not data.
 pub(crate) fn is_script_alone(path: &str) -> bool {
-    LANGUAGES.iter().filter(|it| it.is_script).any(|it| it.has_file(path)) && !is_yaml(path)
-        || path.rsplit('/').next() == Some("package.json")
+    !is_yaml(path) && (languages_of_name(path).any(|it| it.is_script) || file_name(path) == "package.json")
 }
 
 /// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
@@ -710,20 +706,38 @@ fn is_yaml(path: &str) -> bool {
     [".yml", ".yaml"].iter().any(|ending| path.ends_with(ending))
 }
 
+#[derive(Default)]
 struct Names {
-    /// Endings of names by their last extension.
-    ends: BTreeMap<&'static str, Vec<&'static str>>,
-    whole: BTreeSet<&'static str>,
+    /// Endings of names with positions of their languages in the table, by the last extension.
+    ends: HashMap<&'static str, Vec<(&'static str, usize)>>,
+    whole: HashMap<&'static str, Vec<usize>>,
 }
 
 static NAMES: LazyLock<Names> = LazyLock::new(|| {
-    let names = || LANGUAGES.iter().flat_map(|it| it.names.iter().copied());
-    let mut ends: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for end in names().filter(|it| it.starts_with('.')) {
-        ends.entry(end.rsplit('.').next().unwrap_or_default()).or_default().push(end);
+    let mut names = Names::default();
+    let all = LANGUAGES.iter().enumerate();
+    for (language, name) in all.flat_map(|(at, it)| it.names.iter().map(move |name| (at, *name))) {
+        match name.strip_prefix('/') {
+            Some(whole) => names.whole.entry(whole).or_default().push(language),
+            None => {
+                let extension = name.rsplit('.').next().unwrap_or_default();
+                names.ends.entry(extension).or_default().push((name, language));
+            }
+        }
     }
-    Names { ends, whole: names().filter_map(|it| it.strip_prefix('/')).collect() }
+    names
 });
+
+/// Returns the languages to which the name of a file belongs, in the order of the table.
+pub(super) fn languages_of_name(path: &str) -> impl Iterator<Item = &'static Language> {
+    let name = file_name(path);
+    let of_end = name.rsplit_once('.').and_then(|(_, extension)| NAMES.ends.get(extension));
+    let of_end = of_end.into_iter().flatten().filter(|(end, _)| name.ends_with(end)).map(|(_, at)| at);
+    let mut found: Vec<usize> = of_end.chain(NAMES.whole.get(name).into_iter().flatten()).copied().collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().filter_map(|at| LANGUAGES.get(at))
+}
 
 /// Returns true if a reader may read a file of this name, or the file may call one.
 pub(crate) fn is_candidate(name: &[u8]) -> bool {
@@ -735,7 +749,7 @@ pub(crate) fn is_candidate(name: &[u8]) -> bool {
     // kubectl reads any file that it gets, and `pod.YAML` creates a pod.
     let small = name.to_ascii_lowercase();
     let of_end = small.rsplit_once('.').and_then(|(_, end)| NAMES.ends.get(end));
-    of_end.is_some_and(|ends| ends.iter().any(|end| small.ends_with(end))) || NAMES.whole.contains(name)
+    of_end.is_some_and(|ends| ends.iter().any(|(end, _)| small.ends_with(end))) || NAMES.whole.contains_key(name)
 }
 
 /// Returns the endings of files that have a reader, without duplicates, in the order of the table.
@@ -753,12 +767,26 @@ pub(crate) fn read_endings() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
 
     use super::*;
 
     fn text_of(path: &str) -> String {
         fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    #[test]
+    fn the_index_of_names_agrees_with_the_table() {
+        let paths = LANGUAGES.iter().flat_map(|it| it.names.iter()).flat_map(|name| {
+            let bare = name.trim_start_matches('/');
+            [bare.to_owned(), format!("a/{bare}"), format!("a/b{bare}"), format!("{bare}.x"), format!("a{bare}/b")]
+        });
+        for path in paths {
+            let named: Vec<&str> = languages_of_name(&path).map(|it| it.name).collect();
+            let in_table = LANGUAGES.iter().filter(|it| it.names.iter().any(|name| is_called(&path, name)));
+            assert_eq!(named, in_table.map(|it| it.name).collect::<Vec<_>>(), "{path}");
+        }
     }
 
     /// If an editor does not pass a language to the server, its files have no prices and fixes.

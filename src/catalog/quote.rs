@@ -218,13 +218,24 @@ impl Catalog {
 
     /// Returns the price of a commitment product for a machine, such as `ec2-capacity-block` or `dws-calendar`.
     pub fn commitment(&self, provider: &str, machine: &str, region: &str, product: &str) -> Option<Commitment<'_>> {
-        let find = |region: &str| self.newest_rows("commitments", &[provider, machine, region, product]).next();
-        let mut row = find(region).or_else(|| find(self.base_region(provider))).or_else(|| find("*"))?;
-        let (_, _, region, product) = (row.text(), row.text(), row.text(), row.text());
-        let (_, _, _, price, as_of, source) =
-            (row.number(), row.number(), row.text(), row.money(), row.text(), row.text());
-        let price = price.filter(|_| row.text() != UNVERIFIED);
-        Some(Commitment { region, product, per_hour: price?, as_of, source })
+        let find = |region: &str| self.row_of_commitment(provider, machine, region, product);
+        let row = find(region).or_else(|| find(self.base_region(provider))).or_else(|| find("*"))?;
+        read_commitment(row)
+    }
+
+    /// Returns the price of a commitment product that this region lists.
+    pub fn commitment_of_region(
+        &self,
+        provider: &str,
+        machine: &str,
+        region: &str,
+        product: &str,
+    ) -> Option<Commitment<'_>> {
+        read_commitment(self.row_of_commitment(provider, machine, region, product)?)
+    }
+
+    fn row_of_commitment(&self, provider: &str, machine: &str, region: &str, product: &str) -> Option<Cells<'_>> {
+        self.newest_rows("commitments", &[provider, machine, region, product]).next()
     }
 
     fn known_region(&self, provider: &str, region: &str) -> Option<&str> {
@@ -430,6 +441,13 @@ fn basis_region<'c>(quote: &Quote<'c>) -> &'c str {
         Basis::Regional { from, .. } | Basis::Elsewhere { from } => from,
         Basis::Own { .. } | Basis::Unknown => "",
     }
+}
+
+fn read_commitment(mut row: Cells<'_>) -> Option<Commitment<'_>> {
+    let (_, _, region, product) = (row.text(), row.text(), row.text(), row.text());
+    let (_, _, _, price, as_of, source) = (row.number(), row.number(), row.text(), row.money(), row.text(), row.text());
+    let price = price.filter(|_| row.text() != UNVERIFIED);
+    Some(Commitment { region, product, per_hour: price?, as_of, source })
 }
 
 fn region_of(mut row: Cells<'_>) -> &str {

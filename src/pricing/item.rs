@@ -170,8 +170,9 @@ impl<'a> Pricing<'_, 'a> {
     /// Returns the price of the first of these products that the region of the machine lists.
     fn booked(&self, variant: &PurchaseVariant<'_>, products: &[&str]) -> Option<Money> {
         let (machine, region) = (&variant.machine, &variant.region);
-        let listed = |product: &&str| self.catalog.commitment(&machine.provider, &machine.name, region, product);
-        let found = products.iter().find_map(listed).filter(|found| found.region == region)?;
+        let listed =
+            |product: &&str| self.catalog.commitment_of_region(&machine.provider, &machine.name, region, product);
+        let found = products.iter().find_map(listed)?;
         Some(found.per_hour.times(variant.share))
     }
 

@@ -173,6 +173,9 @@ pub fn normalize(path: &str) -> Option<String> {
     if path.contains(BESIDE) {
         return None;
     }
+    if path.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+        return Some(path.to_owned());
+    }
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -22,6 +22,8 @@ const MOST_LINKS: usize = 16;
 
 /// The character after the slash in byte order.
 const BEHIND_SLASH: char = '0';
+/// As many entries of one subdirectory are passed one by one, before the search for its end, which takes as long.
+const MOST_PASSED: usize = 16;
 
 /// The longest attributes file that is read.
 const LONGEST_ATTRIBUTES: u64 = 1 << 20;
@@ -348,22 +350,26 @@ impl Tree for GitTree {
         let Ok(directory) = self.resolve(directory) else { return Vec::new() };
         let prefix = if directory.is_empty() { directory } else { format!("{directory}/") };
         let mut entries: Vec<TreeEntry> = Vec::new();
-        let mut from = prefix.clone();
-        while let Some((path, object)) = self.entries.0.range(from.clone()..).next() {
+        let mut paths = self.entries.0.range(prefix.clone()..);
+        let mut passed = 0;
+        while let Some((path, object)) = paths.next() {
             let Some(inside) = path.strip_prefix(&prefix) else { break };
             match inside.split_once('/') {
+                Some((name, _)) if entries.last().is_some_and(|last| last.is_directory && last.name == name) => {
+                    passed += 1;
+                    if passed == MOST_PASSED {
+                        paths = self.entries.0.range(format!("{prefix}{name}{BEHIND_SLASH}")..);
+                    }
+                }
                 Some((name, _)) => {
                     entries.push(TreeEntry { name: name.to_owned(), is_directory: true });
-                    // The search continues after all paths below the directory.
-                    from = format!("{prefix}{name}{BEHIND_SLASH}");
+                    passed = 0;
                 }
-                None => {
-                    if object.kind != GitEntryKind::Submodule {
-                        let is_directory = object.kind == GitEntryKind::Link && self.leads_to_directory(path);
-                        entries.push(TreeEntry { name: inside.to_owned(), is_directory });
-                    }
-                    from = format!("{path}\0");
+                None if object.kind != GitEntryKind::Submodule => {
+                    let is_directory = object.kind == GitEntryKind::Link && self.leads_to_directory(path);
+                    entries.push(TreeEntry { name: inside.to_owned(), is_directory });
                 }
+                None => {}
             }
         }
         entries.sort();

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::source::{SourceFiles, file_name, has_mark, static_regex, those};
+use crate::source::{Needles, SourceFiles, file_name, has_mark, static_regex, those};
 
 /// The languages with a reader, for messages.
 pub(crate) const READ: &str = "Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi";
@@ -650,7 +650,6 @@ impl Language {
         let words: Vec<&str> = self.asks?.find_iter(line).map(|found| found.as_str()).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
-
 }
 
 pub(super) fn is_called(path: &str, name: &str) -> bool {
@@ -665,35 +664,28 @@ pub(crate) fn is_of(reader: Reader, path: &str) -> bool {
     languages_of_name(path).any(|it| it.reader == reader)
 }
 
-/// Returns true if it is a script or a pipeline, which may run Terraform or helm with values that no file contains.
-pub(crate) fn is_script(path: &str) -> bool {
-    is_script_alone(path) || is_yaml(path)
-}
-
-/// Returns true if it is such a script and not data.
+/// Returns true if it is a script that may run Terraform or helm with values that no file contains, and not data.
 pub(crate) fn is_script_alone(path: &str) -> bool {
     !is_yaml(path) && (languages_of_name(path).any(|it| it.is_script) || file_name(path) == "package.json")
 }
 
 /// Returns true if a path belongs to a script or pipeline, which calls deploy tools.
 pub(crate) fn may_call_deploy_tools(path: &str) -> bool {
-    const NAMES: [&str; 13] = [
+    const WORDS: [&str; 11] = [
         "workflow",
         "pipeline",
         "gitlab-ci",
         "cloudbuild",
         "buildspec",
         "circleci",
-        "taskfile",
-        "playbook",
         "task",
         "atlantis",
         "tekton",
         "play",
         "deploy",
     ];
-    let is_named = |path: &str| NAMES.iter().any(|name| path.contains(name));
-    is_script_alone(path) || is_script(path) && is_named(&path.to_ascii_lowercase())
+    static NAMED: LazyLock<Needles> = LazyLock::new(|| Needles::new(&WORDS));
+    is_script_alone(path) || is_yaml(path) && NAMED.any(path.to_ascii_lowercase().as_bytes(), |_, _| true)
 }
 
 /// Returns the scripts and pipelines that may call deploy tools and contain one of these marks.

@@ -98,6 +98,34 @@ impl DiskTree {
         Ok((real, metadata))
     }
 
+    /// Opens a file with one search for its path. `None` if its name is a link, if it cannot be opened so, or if this
+    /// system cannot tell.
+    #[cfg(unix)]
+    fn open_unless_link(&self, path: &str) -> Result<Option<fs::File>, ReadError> {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if path.starts_with('/') || matches!(name, "" | "." | "..") {
+            return Ok(None);
+        }
+        let told = |error: io::Error| failure(&error);
+        let real = self.allowed(self.real(directory).map_err(told)?.join(&*os_name(name)))?;
+        // A pipe without a writer would block.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        match fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(real) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(ReadError::Missing),
+            Err(_) => Ok(None),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn open_unless_link(&self, _: &str) -> Result<Option<fs::File>, ReadError> {
+        Ok(None)
+    }
+
     fn allowed(&self, real: PathBuf) -> Result<PathBuf, ReadError> {
         let is_below = self.allowed.iter().any(|allowed| real.starts_with(allowed));
         if is_below { Ok(real) } else { Err(ReadError::Outside) }
@@ -145,8 +173,13 @@ impl Tree for DiskTree {
             return Ok(text.clone());
         }
         is_reading(path);
+        let limit = self.largest.bytes();
+        if let Some(file) = self.open_unless_link(path)? {
+            let metadata = file.metadata().map_err(|error| failure(&error))?;
+            return read_opened(file, &metadata, limit);
+        }
         let (real, metadata) = self.resolve(path)?;
-        read_known(&real, &metadata, self.largest.bytes())
+        read_known(&real, &metadata, limit)
     }
 
     fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
@@ -246,14 +279,21 @@ pub(in crate::cli) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, R
 }
 
 fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
-    if !metadata.is_file() {
-        return Err(ReadError::Other("it is not a regular file".to_owned()));
+    demand_file(metadata, limit)?;
+    read_opened(fs::File::open(path).map_err(|error| failure(&error))?, metadata, limit)
+}
+
+fn demand_file(metadata: &Metadata, limit: u64) -> Result<(), ReadError> {
+    match metadata.len() {
+        _ if !metadata.is_file() => Err(ReadError::Other("it is not a regular file".to_owned())),
+        bytes if bytes > limit => Err(ReadError::TooLarge { bytes, limit }),
+        _ => Ok(()),
     }
-    if metadata.len() > limit {
-        return Err(ReadError::TooLarge { bytes: metadata.len(), limit });
-    }
+}
+
+fn read_opened(file: fs::File, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, ReadError> {
+    demand_file(metadata, limit)?;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    let file = fs::File::open(path).map_err(|error| failure(&error))?;
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });

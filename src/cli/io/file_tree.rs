@@ -98,8 +98,7 @@ impl DiskTree {
         Ok((real, metadata))
     }
 
-    /// Opens a file with one search for its path. `None` if its name is a link, if it cannot be opened so, or if this
-    /// system cannot tell.
+    /// Opens a file with one search for its path. Returns `None` if its name is a link, or if it cannot be opened so.
     #[cfg(unix)]
     fn open_unless_link(&self, path: &str) -> Result<Option<fs::File>, ReadError> {
         use std::os::unix::fs::OpenOptionsExt;

@@ -79,7 +79,7 @@ impl BlockBody {
             address: String::new(),
             span,
             body,
-            attributes: self.attributes,
+            attributes: self.attributes.into_iter().collect(),
             blocks: self.blocks,
             open_blocks: self.open,
             instances: Fact::written(Range::exactly(1.0), span),

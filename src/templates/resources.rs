@@ -1,6 +1,6 @@
 //! Applies the resource definitions to the blocks of documents.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
@@ -8,7 +8,7 @@ use crate::inventory::{Fact, FactOverrides, ReadBy, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
 use crate::languages::hcl::value::HclValue;
 use crate::source::Span;
-use crate::terraform::{self, EvaluatedAttribute, EvaluatedBlock, Provider};
+use crate::terraform::{self, EvaluatedAttribute, EvaluatedAttributes, EvaluatedBlock, Provider};
 
 use super::blocks;
 use super::names::TypeNaming;
@@ -71,7 +71,7 @@ impl ProviderResources {
             let (value, span) = (value.clone(), value.span);
             (name.clone(), EvaluatedAttribute { value, span, expression: span, literal: true, beginning: None })
         });
-        let attributes: BTreeMap<String, EvaluatedAttribute> = settings.collect();
+        let attributes: EvaluatedAttributes = settings.collect();
         Provider { name: self.provider.to_owned(), alias: None, span: place, attributes, blocks: Vec::new() }
     }
 }

@@ -1,6 +1,5 @@
 //! Defines evaluated blocks, one for each instance.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::source::Span;
@@ -19,7 +18,7 @@ pub struct EvaluatedBlock {
     pub address: String,
     pub span: Span,
     pub body: Span,
-    pub attributes: BTreeMap<String, EvaluatedAttribute>,
+    pub attributes: EvaluatedAttributes,
     pub blocks: Vec<EvaluatedBlock>,
     /// Names of nested blocks that may exist, because their `dynamic` iterates over an unknown value. An empty name
     /// means any block, because a part of this block cannot be parsed.
@@ -36,6 +35,11 @@ pub struct EvaluatedBlock {
     /// are in `Cause::computed_by`.
     pub references: Vec<(String, Span)>,
 }
+
+/// The arguments of a block, sorted by name. The list has no unused capacity: a node of a map has room for eleven
+/// arguments, and most blocks have few.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluatedAttributes(Box<[(String, EvaluatedAttribute)]>);
 
 #[derive(Debug, Clone)]
 pub struct EvaluatedAttribute {
@@ -55,8 +59,71 @@ pub struct Provider {
     pub name: String,
     pub alias: Option<String>,
     pub span: Span,
-    pub attributes: BTreeMap<String, EvaluatedAttribute>,
+    pub attributes: EvaluatedAttributes,
     pub blocks: Vec<EvaluatedBlock>,
+}
+
+impl EvaluatedAttributes {
+    pub fn get(&self, name: &str) -> Option<&EvaluatedAttribute> {
+        self.0.get(self.place(name)?).map(|(_, attribute)| attribute)
+    }
+
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut EvaluatedAttribute> {
+        let place = self.place(name)?;
+        self.0.get_mut(place).map(|(_, attribute)| attribute)
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.0.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &EvaluatedAttribute)> + Clone {
+        self.0.iter().map(|(name, attribute)| (name, attribute))
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().map(|(name, _)| name)
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &EvaluatedAttribute> {
+        self.0.iter().map(|(_, attribute)| attribute)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Of several arguments with one name, the last one stays.
+impl FromIterator<(String, EvaluatedAttribute)> for EvaluatedAttributes {
+    fn from_iter<I: IntoIterator<Item = (String, EvaluatedAttribute)>>(attributes: I) -> Self {
+        let mut all: Vec<(String, EvaluatedAttribute)> = attributes.into_iter().collect();
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all.dedup_by(|later, kept| {
+            let is_repeated = later.0 == kept.0;
+            if is_repeated {
+                std::mem::swap(later, kept);
+            }
+            is_repeated
+        });
+        EvaluatedAttributes(all.into())
+    }
+}
+
+impl<'a> IntoIterator for &'a EvaluatedAttributes {
+    type Item = (&'a String, &'a EvaluatedAttribute);
+    type IntoIter = std::iter::Map<
+        std::slice::Iter<'a, (String, EvaluatedAttribute)>,
+        fn(&'a (String, EvaluatedAttribute)) -> Self::Item,
+    >;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, attribute)| (name, attribute))
+    }
 }
 
 impl EvaluatedBlock {

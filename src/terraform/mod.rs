@@ -42,7 +42,7 @@ pub use crate::languages::hcl::value::{
     Cause, HclData, HclNumber, HclValue, ObjectMembers, PathTarget, ProviderComputed,
 };
 pub(crate) use address::without_keys;
-pub use block::{EvaluatedAttribute, EvaluatedBlock, Provider};
+pub use block::{EvaluatedAttribute, EvaluatedAttributes, EvaluatedBlock, Provider};
 pub use contents::SharedTerraform;
 pub use embedded::Embedded;
 pub(crate) use embedded::installed;
@@ -141,6 +141,7 @@ fn read_with(
     let rounds = rounds::Rounds::new(sources, library, &variable_files, options, reader, shared);
     let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = TerraformReading::default();
+    reading.blocks.reserve_exact(planned.iter().map(|it| it.root.blocks.len()).sum());
     let mut unlisted_ones = HashMap::new();
     for mut planned in planned {
         if !planned.root.blocks.is_empty() {

@@ -102,7 +102,7 @@ fn shown(files: &[(String, String)]) -> String {
                 let _ = writeln!(text, "  {}", block.address);
                 continue;
             }
-            let value = &block.attributes["value"].value;
+            let value = &block.attributes.get("value").unwrap().value;
             let at = sources.locate(value.span);
             let _ = writeln!(text, "  {} = {}  @{}:{}", block.labels[0], spelled(value), at.path, at.line);
         }

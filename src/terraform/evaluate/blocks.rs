@@ -9,7 +9,7 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclNam
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers, ProviderComputed};
 use crate::source::Span;
 use crate::terraform::address::declared_again;
-use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
+use crate::terraform::block::{EvaluatedAttribute, EvaluatedAttributes, EvaluatedBlock};
 use crate::terraform::border::{Fact, Range, UnknownFact};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
@@ -145,14 +145,16 @@ impl RootEvaluator<'_> {
         let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
         let provider = self.provider_of(module, node);
         let affordable = expansion.instances.iter().take_while(|_| self.spend(INSTANCE_STEPS, node.header).is_ok());
-        let blocks = affordable.map(|repeated| {
+        let made = affordable.map(|repeated| {
             let mut block = self.block(node, Scope::of(module, &repeated.repetition), module);
             block.address = format!("{}{key}{}", module.address, repeated.suffix);
             block.instances = multiplied(&module.multiplicity, &repeated.number);
             block.provider.clone_from(&provider);
             block
         });
-        let blocks = blocks.collect();
+        // Most resources have one instance, for which a list that grows would have room for four.
+        let mut blocks = Vec::with_capacity(expansion.instances.len());
+        blocks.extend(made);
         Evaluated { expansion, blocks, value: OnceCell::new() }
     }
 
@@ -200,6 +202,7 @@ impl RootEvaluator<'_> {
     fn fill(&self, block: &mut EvaluatedBlock, body: &Body, scope: Scope<'_>, module: &Rc<Instance>, place: Place) {
         // The error is ignored here, because evaluation stops if the memory budget is exhausted.
         let _: Result<(), Arc<Cause>> = self.budget.spend_memory(BLOCK_BYTES + body.attributes.len() * ATTRIBUTE_BYTES);
+        let mut attributes = Vec::with_capacity(body.attributes.len());
         for attribute in &body.attributes {
             let name = &*attribute.name.text;
             if place == Place::Top && META_ARGUMENTS.contains(&name) {
@@ -221,8 +224,9 @@ impl RootEvaluator<'_> {
             };
             let beginning = value.cause().and_then(|_| self.beginning(&attribute.expression, scope, place));
             let attribute = EvaluatedAttribute { value, span: attribute.span(), expression, literal, beginning };
-            block.attributes.insert(name.to_owned(), attribute);
+            attributes.push((name.to_owned(), attribute));
         }
+        block.attributes = attributes.into_iter().collect();
         for nested in &body.blocks {
             let keyword = &*nested.keyword.text;
             if keyword == "dynamic" && place != Place::Later {
@@ -317,7 +321,7 @@ fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Evaluated
         address: String::new(),
         span: node.header,
         body: node.span(),
-        attributes: BTreeMap::new(),
+        attributes: EvaluatedAttributes::default(),
         blocks: Vec::new(),
         open_blocks: Vec::new(),
         instances: Fact::written(Range::exactly(1.0), node.header),

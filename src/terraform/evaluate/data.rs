@@ -1,12 +1,11 @@
 //! Evaluates data sources whose result follows from the configuration: from their arguments, their provider or a file
 //! of the tree. Terraform reads all others from another place, so their results are unknown.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, HclData, HclValue, ObjectMembers};
 use crate::source::Span;
-use crate::terraform::block::{EvaluatedAttribute, EvaluatedBlock};
+use crate::terraform::block::{EvaluatedAttributes, EvaluatedBlock};
 
 use super::RootEvaluator;
 
@@ -87,7 +86,7 @@ fn argument(block: &EvaluatedBlock, name: &str) -> HclValue {
     attribute(&block.attributes, name).unwrap_or_else(|| HclValue::null(block.span))
 }
 
-fn attribute(attributes: &BTreeMap<String, EvaluatedAttribute>, name: &str) -> Option<HclValue> {
+fn attribute(attributes: &EvaluatedAttributes, name: &str) -> Option<HclValue> {
     attributes.get(name).map(|attribute| attribute.value.clone()).filter(|value| !value.is_null())
 }
 

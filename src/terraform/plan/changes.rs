@@ -170,7 +170,7 @@ fn block<'j>(
         address,
         span: head,
         body: json.span,
-        attributes: body.attributes,
+        attributes: body.attributes.into_iter().collect(),
         blocks: body.blocks,
         open_blocks: Vec::new(),
         instances,

@@ -123,7 +123,7 @@ impl<'j> PlanConfiguration<'j> {
             name: text("name").unwrap_or_default(),
             alias: text("alias"),
             span: json.span,
-            attributes,
+            attributes: attributes.into_iter().collect(),
             blocks: Vec::new(),
         })
     }

@@ -102,7 +102,7 @@ impl<'c, 'j> Merge<'c, 'j> {
                 address: String::new(),
                 span,
                 body: span,
-                attributes,
+                attributes: attributes.into_iter().collect(),
                 blocks: below,
                 open_blocks: Vec::new(),
                 instances: Fact::written(Range::exactly(1.0), span),

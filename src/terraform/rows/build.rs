@@ -1,6 +1,6 @@
 //! Creates one resource from a block, or from each part of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{
@@ -10,7 +10,7 @@ use crate::inventory::{
 use crate::languages::hcl::value::HclData;
 use crate::source::Span;
 
-use super::super::block::{EvaluatedAttribute, EvaluatedBlock};
+use super::super::block::{EvaluatedAttribute, EvaluatedAttributes, EvaluatedBlock};
 use super::count::{CapacityUnits, count, is_left_to_others, is_number_left, times};
 use super::declaration::block_declaration;
 use super::disks::{disks, total_gib};
@@ -190,7 +190,7 @@ fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provi
 
 /// Marks an argument whose name suggests a timeout, because it may stop the resource. Its effect is unknown if no
 /// definition covers it.
-pub(super) fn note_stop_argument(resource: &mut Resource, arguments: &BTreeMap<String, EvaluatedAttribute>) {
+pub(super) fn note_stop_argument(resource: &mut Resource, arguments: &EvaluatedAttributes) {
     const STOPS: [Key; 4] = [Key::IdleMinutes, Key::Schedule, Key::TimeLimit, Key::Ttl];
     if STOPS.iter().any(|key| !resource.fact(*key).is_absent()) {
         return;

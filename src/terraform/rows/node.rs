@@ -1,13 +1,12 @@
 //! Defines the nodes to which paths lead: blocks, and values with their place on the resource.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, HclData, HclNumber, HclValue, ObjectMembers};
 use crate::source::{Span, from_base64};
 
-use super::super::block::{EvaluatedAttribute, EvaluatedBlock, Provider};
+use super::super::block::{EvaluatedAttribute, EvaluatedAttributes, EvaluatedBlock, Provider};
 use crate::inventory::row_path::{Into, PathStep, RowPath, StepName, TextForm};
 
 /// A node at the end of a path.
@@ -250,11 +249,7 @@ impl<'a> ValueNode<'a> {
     }
 }
 
-fn named<'a>(
-    attributes: &'a BTreeMap<String, EvaluatedAttribute>,
-    blocks: &'a [EvaluatedBlock],
-    name: &str,
-) -> Vec<ValueNode<'a>> {
+fn named<'a>(attributes: &'a EvaluatedAttributes, blocks: &'a [EvaluatedBlock], name: &str) -> Vec<ValueNode<'a>> {
     let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, HclData::Null));
     let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(PlacedValue::of(it))).into_iter().collect();
     found.extend(blocks.iter().filter(|it| it.keyword == name).map(ValueNode::Block));

@@ -60,7 +60,7 @@ impl Sheet {
         let reading = read(&SourceFiles::new(tree), &["e0.tf".to_owned()], &TerraformOptions::default());
         let value = |index: usize| {
             let block = reading.blocks.iter().find(|block| block.address == format!("output.e{index}")).unwrap();
-            match &block.attributes["value"].value.data {
+            match &block.attributes.get("value").unwrap().value.data {
                 HclData::Text(text) if &**text == REFUSED => "refused".to_owned(),
                 HclData::Text(text) => text.to_string(),
                 HclData::Unknown(cause) => format!("unknown: {}", cause.why),
@@ -157,7 +157,7 @@ fn what_depends_on_the_moment_is_unknown() {
     for function in IMPURE.split_whitespace() {
         let tree = MemoryTree::new().with("main.tf", format!("output \"o\" {{\n  value = {function}(\"a\")\n}}\n"));
         let reading = read(&SourceFiles::new(tree), &["main.tf".to_owned()], &TerraformOptions::default());
-        let value = &reading.blocks[0].attributes["value"].value;
+        let value = &reading.blocks[0].attributes.get("value").unwrap().value;
         let cause = value.cause().unwrap_or_else(|| panic!("{function} is {value:?}"));
         assert!(cause.why.contains(function) && !cause.refused, "{function}: {}", cause.why);
     }

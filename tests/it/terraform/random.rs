@@ -58,7 +58,7 @@ fn compare(seed: u64, files: &[(String, String)], plan: &Json, differences: &mut
         .blocks
         .iter()
         .filter(|block| block.keyword == "resource")
-        .map(|block| (block.address.clone(), block.attributes["input"].value.clone()))
+        .map(|block| (block.address.clone(), block.attributes.get("input").unwrap().value.clone()))
         .collect();
     actual.sort_by(|a, b| a.0.cmp(&b.0));
     let addresses = |list: &[String]| list.join(" ");

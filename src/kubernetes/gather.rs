@@ -113,6 +113,15 @@ impl ScanCache {
         ScanCache { same: Some(SameFiles::AllBut(changed)), is_kept: false, ..self.clone() }
     }
 
+    /// Returns the cache for the next state of a sequence, in which all files except these are equal.
+    #[must_use]
+    pub fn for_next(&self, changed: Arc<HashSet<String>>) -> Self {
+        // A state in between may not have scanned a changed file.
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).retain(|path, _| !changed.contains(path));
+        self.languages.lock().unwrap_or_else(PoisonError::into_inner).retain(|path, _| !changed.contains(path));
+        ScanCache { same: Some(SameFiles::AllBut(changed)), ..self.clone() }
+    }
+
     /// Returns the languages of a file that this reader does not read.
     pub fn languages(&self, path: &str, look: impl FnOnce() -> Vec<&'static Language>) -> Vec<&'static Language> {
         let languages = || self.languages.lock().unwrap_or_else(PoisonError::into_inner);

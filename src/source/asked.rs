@@ -16,7 +16,7 @@ pub(crate) struct AskedOfTree {
 }
 
 /// Differences between two states of a tree without links.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Differing {
     /// Paths whose content differs.
     pub files: HashSet<String>,

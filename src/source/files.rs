@@ -331,6 +331,11 @@ impl SourceFiles {
         self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text().clone())).collect()
     }
 
+    /// Returns the length of all texts together.
+    pub fn text_bytes(&self) -> usize {
+        self.read_lock().all.iter().map(|file| file.text.len()).sum()
+    }
+
     /// Returns the number of files read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()

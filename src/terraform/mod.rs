@@ -379,6 +379,44 @@ mod tests {
         (files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_str())), paths)
     }
 
+    /// A sequence of states parses and evaluates only what changed since the state before.
+    #[test]
+    fn each_state_of_a_sequence_takes_what_is_the_same_from_the_one_before() {
+        let more = "resource \"aws_instance\" \"b\" {\n  instance_type = \"p4d.24xlarge\"\n}\n";
+        let (first, paths) = tree(&[]);
+        let (mut sources, mut shared) = (SourceFiles::new(first), SharedTerraform::kept());
+        let (mut before, _) = read_again(&sources, &paths, &shared);
+        shared.take_blocks(&before.roots, std::mem::take(&mut before.blocks));
+        let mut changes: Vec<(&str, &str)> = Vec::new();
+        for (changed, listed, parsed, taken) in [
+            (("roots/r4/more.tf", more), "roots/r4", 1, 9),
+            (("unrelated", "1"), "", 0, 10),
+            (("modules/m1/more.tf", more), "modules/m1", 1, 7),
+            (("roots/r5/n", "2"), "roots/r5", 1, 9),
+        ] {
+            changes.push(changed);
+            let differing =
+                crate::source::Differing { files: [changed.0.to_owned()].into(), lists: [listed.to_owned()].into() };
+            let (next, paths) = tree(&changes);
+            let next = SourceFiles::new(next);
+            let of_next = shared.for_next(Some(differing));
+            assert!(next.share(&sources, 0, |path| path != changed.0));
+            of_next.allow();
+            let (mut reading, times) = read_again(&next, &paths, &of_next);
+            assert_eq!((times, shared.times_taken()), (parsed, taken), "{}", changed.0);
+            let blocks: Vec<String> = reading.blocks.iter().map(|it| it.address.clone()).collect();
+            of_next.take_blocks(&reading.roots, std::mem::take(&mut reading.blocks));
+            let alone = SourceFiles::new(tree(&changes).0);
+            let (expected, _) = read_again(&alone, &paths, &SharedTerraform::default());
+            let addresses = |reading: &TerraformReading| -> Vec<String> {
+                reading.inventory.resources.iter().map(|it| format!("{} {:?}", it.address, it.run)).collect()
+            };
+            assert_eq!(addresses(&reading), addresses(&expected), "{}", changed.0);
+            assert!(blocks.iter().eq(expected.blocks.iter().map(|it| &it.address)), "{}", changed.0);
+            (sources, shared) = (next, of_next);
+        }
+    }
+
     /// Returns the reading of a tree, and the number of directories that it parsed.
     fn read_again(sources: &SourceFiles, paths: &[String], shared: &SharedTerraform) -> (TerraformReading, usize) {
         let library = ModuleLibrary::new(sources, ModuleTool::OpenTofu).sharing(&shared.modules);

@@ -200,6 +200,61 @@ fn every_point_is_what_a_checkout_of_it_costs() {
     assert_eq!(history["settings"], format!("those of {}", &ids[6][..10]));
 }
 
+/// A pod with accelerators.
+fn pod(name: &str, count: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec:\n  nodeSelector: {{node.kubernetes.io/instance-type: \
+         p4d.24xlarge}}\n  containers:\n    - name: main\n      image: x\n      resources: {{limits: {{nvidia.com/gpu: {count}}}}}\n"
+    )
+}
+
+/// Each state takes from the one before what did not change: modules, roots, scans and parsed documents. A change can
+/// reach a file through a module, an overlay, a variable file or a link.
+#[test]
+fn states_that_share_files_cost_what_their_checkouts_cost() {
+    let repository = Repository::new();
+    let module = |count: usize| format!("variable \"machine\" {{}}\n{}", pool("m", "${var.machine}", count));
+    let call = "variable \"machine\" {\n  default = \"p4d.24xlarge\"\n}\nmodule \"m\" {\n  source  = \"../modules/m\"\n  \
+                machine = var.machine\n}\n";
+    let kustomization = "resources: [../base]\nreplicas: []\n";
+    repository.commit(
+        &[
+            ("modules/m/main.tf", &module(1)),
+            ("a/main.tf", call),
+            ("b/main.tf", call),
+            ("base/kustomization.yaml", "resources: [pod.yaml]\n"),
+            ("base/pod.yaml", &pod("p", 1)),
+            ("over/kustomization.yaml", kustomization),
+        ],
+        "begin",
+    );
+    std::os::unix::fs::symlink("base", repository.directory.join("linked")).unwrap();
+    std::os::unix::fs::symlink("../shared.tfvars", repository.directory.join("a/x.auto.tfvars")).unwrap();
+    repository.commit(&[], "add links");
+    let steps: [(&str, &[(&str, &str)]); 9] = [
+        ("change a module", &[("modules/m/main.tf", &module(2))]),
+        ("change a base", &[("base/pod.yaml", &pod("p", 2))]),
+        ("add behind a link", &[("shared.tfvars", "machine = \"g5.xlarge\"\n")]),
+        ("change behind a link", &[("shared.tfvars", "machine = \"p5.48xlarge\"\n")]),
+        ("add to a directory", &[("base/more.yaml", &pod("q", 1)), ("b/more.tf", &pool("n", "g5.xlarge", 1))]),
+        ("use it", &[("base/kustomization.yaml", "resources: [pod.yaml, more.yaml]\n")]),
+        ("break a file", &[("modules/m/main.tf", "resource \"")]),
+        ("change another", &[("b/more.tf", &pool("n", "g5.xlarge", 4))]),
+        ("mend it", &[("modules/m/main.tf", &module(3))]),
+    ];
+    for (message, files) in steps {
+        repository.commit(files, message);
+    }
+    fs::remove_file(repository.directory.join("shared.tfvars")).unwrap();
+    repository.commit(&[], "remove behind a link");
+    repository.git(&["revert", "--no-edit", "HEAD"]);
+    let history = repository.history(&[]);
+    let count = history["points"].as_array().unwrap().len();
+    assert_eq!(count, 13);
+    assert!(repository.equals_checkouts(&history) >= count - 2, "all but the broken states");
+    assert!(kinds(&history).len() >= 8, "{:?}", kinds(&history));
+}
+
 #[test]
 fn what_is_kept_changes_nothing_and_what_was_torn_is_computed_again() {
     let (repository, _) = eventful();

@@ -13,7 +13,7 @@ use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Differing, Limits, ReadError, Tree, TreeEntry, demand_text, join, named, parent};
+use crate::source::{Differing, Limits, ReadError, Tree, TreeEntry, demand_text, is_below, join, named, parent};
 
 pub(in crate::cli) use super::git_entries::TreeEntries;
 
@@ -246,6 +246,18 @@ impl GitTree {
         self.entries.differing(other)
     }
 
+    /// Returns the paths that differ from an earlier state, also those that lead through links. Returns `None` if a link
+    /// changed, or if too many paths lead to the same files.
+    pub(in crate::cli) fn differing_since(&self, before: &TreeEntries) -> Option<Differing> {
+        if !self.entries.links().eq(before.links()) {
+            return None;
+        }
+        let Differing { files, lists } = before.differing_entries(&self.entries);
+        let ends = self.entries.links().filter_map(|(link, _)| Some((link.as_str(), self.resolve(link).ok()?)));
+        let links = LinkEnds(ends.collect());
+        Some(Differing { files: links.with_aliases(files, false)?, lists: links.with_aliases(lists, true)? })
+    }
+
     pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &str> {
         self.entries
             .0
@@ -331,6 +343,40 @@ impl GitTree {
             self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
         read
+    }
+}
+
+/// The links of a tree, each with the path to which it leads.
+struct LinkEnds<'t>(Vec<(&'t str, String)>);
+
+impl LinkEnds<'_> {
+    /// The limit on paths, because links in a loop have any number of them.
+    const MOST_PATHS: usize = 20_000;
+
+    /// Adds each path that leads to one of these paths. With a directory, it also adds the directory of the link, whose
+    /// list shows whether the link leads to a directory.
+    fn with_aliases(&self, paths: HashSet<String>, are_directories: bool) -> Option<HashSet<String>> {
+        let mut all = paths;
+        let mut open: Vec<String> = if self.0.is_empty() { Vec::new() } else { all.iter().cloned().collect() };
+        while let Some(path) = open.pop() {
+            for (link, end) in &self.0 {
+                if path != *end && !is_below(&path, end) {
+                    continue;
+                }
+                let rest = path.get(end.len()..).unwrap_or_default().trim_start_matches('/');
+                let around = (are_directories && rest.is_empty()).then(|| parent(link).to_owned());
+                let alias = if rest.is_empty() { (*link).to_owned() } else { format!("{link}/{rest}") };
+                for alias in around.into_iter().chain([alias]) {
+                    if all.insert(alias.clone()) {
+                        open.push(alias);
+                    }
+                }
+            }
+            if all.len() > Self::MOST_PATHS {
+                return None;
+            }
+        }
+        Some(all)
     }
 }
 

@@ -80,9 +80,11 @@ impl TreeEntries {
 
     /// Returns the paths that differ in another state, or `None` if links could lead from unchanged to changed files.
     pub(super) fn differing(&self, other: &TreeEntries) -> Option<Differing> {
-        if self.has_links() || other.has_links() {
-            return None;
-        }
+        (!self.has_links() && !other.has_links()).then(|| self.differing_entries(other))
+    }
+
+    /// Returns the paths that differ in another state, without those that lead through links.
+    pub(super) fn differing_entries(&self, other: &TreeEntries) -> Differing {
         let mut differing = Differing::default();
         let mut compare = |one: &TreeEntries, another: &TreeEntries| {
             for (path, entry) in one.0.iter().filter(|(path, entry)| another.0.get(*path) != Some(*entry)) {
@@ -95,7 +97,11 @@ impl TreeEntries {
         };
         compare(self, other);
         compare(other, self);
-        Some(differing)
+        differing
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = (&String, &GitEntry)> {
+        self.0.iter().filter(|(_, entry)| entry.kind == GitEntryKind::Link)
     }
 
     pub(in crate::cli) fn has_links(&self) -> bool {

@@ -165,6 +165,23 @@ impl Session {
         }
     }
 
+    /// Makes this state a part of a sequence. It reuses the results of the state before that depend on no difference,
+    /// and retains its own results for the next state.
+    pub(super) fn follow(&mut self, before: Option<(&Session, Differing)>) {
+        let Some((before, differing)) = before else {
+            self.cache.looks = ScanCache::kept();
+            self.cache.terraform = SharedTerraform::kept();
+            return;
+        };
+        let changed = Arc::new(differing.files.clone());
+        self.cache.looks = before.cache.looks.for_next(changed.clone());
+        self.cache.terraform = before.cache.terraform.for_next(Some(differing));
+        let is_same = |path: &str| !changed.contains(path);
+        if self.sources.share(&before.sources, before.policy.files_of_settings, is_same) {
+            self.cache.terraform.allow();
+        }
+    }
+
     /// Whether an unsaved file of an editor would be read after saving.
     pub(in crate::cli) fn may_hold(&self, path: &str) -> bool {
         files::is_candidate(Path::new(path))

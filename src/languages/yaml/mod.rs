@@ -22,6 +22,7 @@ mod hole;
 mod json;
 mod node;
 mod reader;
+mod remembered;
 pub(crate) mod scalar;
 mod splice;
 mod styles;
@@ -34,6 +35,7 @@ pub(crate) use reader::{
     YamlDocument, YamlStream, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,
     read_within,
 };
+pub(crate) use remembered::remember_documents;
 pub(crate) use splice::{AddedPiece, EditedFile, without_members};
 pub(crate) use styles::{TextStyle, Written, is_long_key, quoted};
 pub(crate) use write::{BlockWriter, Members, MembersOf};

@@ -18,6 +18,7 @@ use super::documents::documents;
 use super::hole::{HOLE, HoleMeaning, Masked, TemplateDirective};
 use super::json;
 use super::node::{Node, NodeData, NodeEntry};
+use super::remembered::{DocumentKey, DocumentResult, remembered};
 use super::scalar;
 
 /// The limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
@@ -89,7 +90,14 @@ pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> YamlStrea
 pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
-    Builder::new(file, base + range.start, piece).run(piece).ok()?
+    let Limits { nesting, yaml_nodes, .. } = Limits::DEFAULT;
+    let base = base + range.start;
+    let key = DocumentKey { file, base, nesting, most_nodes: yaml_nodes, wraps_tags: false, is_nested: true };
+    let parse = || {
+        let root = Builder::new(file, base, piece).run(piece);
+        DocumentResult { root, notes: Vec::new(), comments: Vec::new(), has_directives: false }
+    };
+    remembered(key, piece, parse).root.ok()?
 }
 
 /// Parses one document, and also returns the nodes with anchors.
@@ -124,34 +132,20 @@ impl Reading<'_> {
     }
 
     fn stream_of(&self, ranges: Vec<Range<usize>>, is_wanted: impl Fn(&str) -> bool) -> YamlStream {
-        let Reading { file, original, text, holes, limits, wraps_tags } = *self;
         let mut stream = YamlStream::default();
         for range in ranges {
-            let piece = &text[range.clone()];
+            let piece = &self.text[range.clone()];
             if !is_wanted(piece) {
                 continue;
             }
-            let build = |piece: &str| {
-                let mut builder = Builder::new(file, range.start, piece);
-                (builder.original, builder.holes, builder.limits) = (original, holes, limits);
-                builder.wraps_tags = wraps_tags;
-                let root = builder.run(piece);
-                (builder, root)
-            };
-            let (mut builder, mut root) = build(piece);
-            if root.is_err()
-                && let Some((relaxed, keys)) = alias_keys::relaxed(piece, range.start)
-                && let (other, Ok(read)) = build(&relaxed)
-            {
-                (builder, root) = (other, Ok(read.map(|node| alias_keys::named(&node, &keys))));
-            }
-            stream.has_directives |= builder.has_directives;
-            match root {
+            let mut parsed = self.document(piece, range.start);
+            stream.has_directives |= parsed.has_directives;
+            match parsed.root {
                 Ok(root) => {
-                    stream.diagnostics.extend([builder.repeated_keys(), builder.merge_keys()].into_iter().flatten());
-                    stream.comments.append(&mut builder.comments);
+                    stream.diagnostics.append(&mut parsed.notes);
+                    stream.comments.append(&mut parsed.comments);
                     if let Some(root) = root {
-                        let span = Span::new(file, range.start, range.end);
+                        let span = Span::new(self.file, range.start, range.end);
                         stream.documents.push(YamlDocument { root, span });
                     }
                 }
@@ -159,6 +153,41 @@ impl Reading<'_> {
             }
         }
         stream
+    }
+
+    /// Parses one document. The result for a template also depends on its directives, so it is not remembered.
+    fn document(&self, piece: &str, base: usize) -> DocumentResult {
+        if !self.holes.is_empty() {
+            return self.parse(piece, base);
+        }
+        let Limits { nesting, yaml_nodes, .. } = self.limits;
+        let (file, wraps_tags) = (self.file, self.wraps_tags);
+        let key = DocumentKey { file, base, nesting, most_nodes: yaml_nodes, wraps_tags, is_nested: false };
+        remembered(key, piece, || self.parse(piece, base))
+    }
+
+    fn parse(&self, piece: &str, base: usize) -> DocumentResult {
+        let Reading { file, original, holes, limits, wraps_tags, .. } = *self;
+        let build = |piece: &str| {
+            let mut builder = Builder::new(file, base, piece);
+            (builder.original, builder.holes, builder.limits) = (original, holes, limits);
+            builder.wraps_tags = wraps_tags;
+            let root = builder.run(piece);
+            (builder, root)
+        };
+        let (mut builder, mut root) = build(piece);
+        if root.is_err()
+            && let Some((relaxed, keys)) = alias_keys::relaxed(piece, base)
+            && let (other, Ok(read)) = build(&relaxed)
+        {
+            (builder, root) = (other, Ok(read.map(|node| alias_keys::named(&node, &keys))));
+        }
+        DocumentResult {
+            root,
+            notes: [builder.repeated_keys(), builder.merge_keys()].into_iter().flatten().collect(),
+            comments: std::mem::take(&mut builder.comments),
+            has_directives: builder.has_directives,
+        }
     }
 }
 

@@ -51,6 +51,7 @@ impl<'s> ModuleLibrary<'s> {
         };
         let read = || {
             if let Some(known) = self.shared.module(directory) {
+                self.shared.keep(&known);
                 return known;
             }
             self.parsed.fetch_add(1, Ordering::Relaxed);

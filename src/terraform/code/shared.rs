@@ -18,6 +18,8 @@ pub(in crate::terraform) struct SharedModules {
     is_ready: Arc<AtomicBool>,
     /// The differences of the second state; `None` for the first state.
     differing: Option<Arc<Differing>>,
+    /// The modules of the state before, in a sequence of states. Each state records its modules for the next one.
+    earlier: Option<Arc<Modules>>,
     /// True if several states are compared with the first one, one after the other.
     is_lasting: bool,
 }
@@ -41,13 +43,27 @@ impl SharedModules {
         SharedModules { differing: Some(Arc::new(differing)), ..self.clone() }
     }
 
+    /// Returns the cache for the next state of a sequence.
+    pub(in crate::terraform) fn for_next(&self, differing: Option<Differing>) -> Self {
+        match differing.filter(|_| self.made.is_some()) {
+            Some(differing) => SharedModules {
+                made: Some(Arc::default()),
+                is_ready: Arc::default(),
+                differing: Some(Arc::new(differing)),
+                earlier: self.made.clone(),
+                is_lasting: false,
+            },
+            None => Self::kept(),
+        }
+    }
+
     pub(in crate::terraform) fn allow(&self) {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether results are recorded for another state.
-    pub(in crate::terraform) fn is_first(&self) -> bool {
-        self.made.is_some() && self.differing.is_none()
+    pub(in crate::terraform) fn is_recorded(&self) -> bool {
+        self.made.is_some() && (self.differing.is_none() || self.earlier.is_some())
     }
 
     /// Returns the differences from the first state, if its results can be reused.
@@ -65,7 +81,7 @@ impl SharedModules {
     }
 
     pub(super) fn keep(&self, (code, asked): &(Arc<ModuleCode>, Arc<AskedOfTree>)) {
-        if let Some(made) = self.made.as_ref().filter(|_| self.is_first()) {
+        if let Some(made) = self.made.as_ref().filter(|_| self.is_recorded()) {
             let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
             made.insert(code.directory.clone(), (code.clone(), asked.clone()));
         }
@@ -73,7 +89,7 @@ impl SharedModules {
 
     /// Returns the code of a directory in which nothing differs.
     pub(super) fn module(&self, directory: &str) -> Option<(Arc<ModuleCode>, Arc<AskedOfTree>)> {
-        let (made, differing) = (self.made.as_ref()?, self.differing()?);
+        let (made, differing) = (self.earlier.as_ref().or(self.made.as_ref())?, self.differing()?);
         let known = made.lock().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
         known.filter(|(_, asked)| asked.misses(differing))
     }

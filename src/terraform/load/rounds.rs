@@ -110,9 +110,9 @@ impl<'a, R: RootReader> Rounds<'a, R> {
         if let Some((known, modules)) = self.shared.root(directory, variant, memory) {
             // Reads the modules, so that their diagnostics are reported with the others.
             modules.iter().for_each(|it| drop(self.library.module(it)));
-            return EvaluatedRoot { why: *why, number: None, ..known };
+            return EvaluatedRoot { why: *why, ..known };
         }
-        if !self.shared.modules.is_first() {
+        if !self.shared.modules.is_recorded() {
             return self.work_out(run, memory);
         }
         let (mut planned, asked) = noting(|| self.work_out(run, memory));

@@ -15,6 +15,8 @@ use crate::terraform::code::shared::SharedModules;
 pub struct SharedRoots<C> {
     pub(in crate::terraform) modules: SharedModules,
     roots: Arc<Mutex<MadeRoots<C>>>,
+    /// The roots of the state before, in a sequence of states.
+    earlier: Option<Arc<Mutex<MadeRoots<C>>>>,
 }
 
 #[derive(Debug)]
@@ -30,7 +32,7 @@ struct MadeRoots<C> {
 struct MadeRoot<C> {
     /// The root without its blocks, while the first state has them.
     planned: Option<EvaluatedRoot<C>>,
-    asked: AskedOfTree,
+    asked: Arc<AskedOfTree>,
     /// The memory limit of the evaluation.
     allowed: u64,
     has_blocks: bool,
@@ -47,28 +49,51 @@ impl<C> Default for MadeRoots<C> {
     }
 }
 
+impl<C: Clone> MadeRoots<C> {
+    /// Records a root. Without `has_blocks`, the state keeps the blocks for now, and the root gets the number under
+    /// which its blocks are restored.
+    fn add(&mut self, planned: &mut EvaluatedRoot<C>, asked: Arc<AskedOfTree>, allowed: u64, has_blocks: bool) {
+        let number = self.all.len();
+        planned.number = Some(number);
+        let blocks = if has_blocks { Vec::new() } else { std::mem::take(&mut planned.root.blocks) };
+        self.by_directory.entry(planned.directory.clone()).or_default().push(number);
+        self.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks });
+        if !has_blocks {
+            planned.root.blocks = blocks;
+        }
+    }
+}
+
 impl<C> Default for SharedRoots<C> {
     fn default() -> Self {
-        SharedRoots { modules: SharedModules::default(), roots: Arc::default() }
+        SharedRoots { modules: SharedModules::default(), roots: Arc::default(), earlier: None }
     }
 }
 
 impl<C: Clone> SharedRoots<C> {
     /// Creates a cache that records results for one other state.
     pub fn kept() -> Self {
-        SharedRoots { modules: SharedModules::kept(), roots: Arc::default() }
+        SharedRoots { modules: SharedModules::kept(), ..Self::default() }
     }
 
     /// Creates a cache for any number of other states, each of which gets copies.
     pub fn lasting() -> Self {
-        SharedRoots { modules: SharedModules::lasting(), roots: Arc::default() }
+        SharedRoots { modules: SharedModules::lasting(), ..Self::default() }
     }
 
     /// Returns the cache for the other state, given the differences.
     #[must_use]
     pub fn for_other(&self, differing: Option<Differing>) -> Self {
-        let shared = |it| SharedRoots { modules: self.modules.for_other(it), roots: self.roots.clone() };
+        let shared = |it| SharedRoots { modules: self.modules.for_other(it), roots: self.roots.clone(), earlier: None };
         differing.map(shared).unwrap_or_default()
+    }
+
+    /// Returns the cache for the next state of a sequence, which takes the roots of this state. Without known
+    /// differences, the sequence starts again.
+    #[must_use]
+    pub fn for_next(&self, differing: Option<Differing>) -> Self {
+        let earlier = differing.is_some().then(|| self.roots.clone());
+        SharedRoots { modules: self.modules.for_next(differing), roots: Arc::default(), earlier }
     }
 
     /// Allows reuse: the texts of the first state are at the same positions in the second one.
@@ -79,20 +104,11 @@ impl<C: Clone> SharedRoots<C> {
     /// Records a planned root, with a number to restore its blocks.
     pub(super) fn keep(&self, planned: &mut EvaluatedRoot<C>, asked: AskedOfTree, allowed: u64) {
         // Roots that two tools read differently are compared only within one state.
-        if !self.modules.is_first() || planned.root.has_files_of_one_tool {
+        if !self.modules.is_recorded() || planned.root.has_files_of_one_tool {
             return;
         }
         drop(std::mem::take(&mut planned.root.switched_off));
-        let has_blocks = self.modules.is_lasting();
-        let blocks = if has_blocks { Vec::new() } else { std::mem::take(&mut planned.root.blocks) };
-        let mut roots = lock(&self.roots);
-        let number = roots.all.len();
-        planned.number = Some(number);
-        roots.by_directory.entry(planned.directory.clone()).or_default().push(number);
-        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks });
-        if !has_blocks {
-            planned.root.blocks = blocks;
-        }
+        lock(&self.roots).add(planned, Arc::new(asked), allowed, self.modules.is_lasting());
     }
 
     /// Returns a root in which nothing differs, with the directories of its modules.
@@ -103,7 +119,7 @@ impl<C: Clone> SharedRoots<C> {
         allowed: u64,
     ) -> Option<(EvaluatedRoot<C>, Vec<String>)> {
         let differing = self.modules.differing()?;
-        let mut roots = lock(&self.roots);
+        let mut roots = lock(self.earlier.as_ref().unwrap_or(&self.roots));
         let MadeRoots { all, by_directory, .. } = &mut *roots;
         let number = by_directory.get(directory)?.iter().copied().find(|number| {
             let made = all.get(*number).filter(|it| it.has_blocks);
@@ -118,11 +134,17 @@ impl<C: Clone> SharedRoots<C> {
         }
         let modules = made.asked.parts().map(str::to_owned).collect();
         let planned = if self.modules.is_lasting() { made.planned.clone() } else { made.planned.take() };
+        let mut planned = EvaluatedRoot { number: None, ..planned? };
+        let (asked, allowed) = (made.asked.clone(), made.allowed);
         #[cfg(test)]
         {
             roots.taken += 1;
         }
-        Some((planned?, modules))
+        drop(roots);
+        if self.earlier.is_some() {
+            lock(&self.roots).add(&mut planned, asked, allowed, false);
+        }
+        Some((planned, modules))
     }
 
     /// Returns how many roots other states reused.
@@ -134,7 +156,7 @@ impl<C: Clone> SharedRoots<C> {
     /// Takes the blocks of the first state, and returns the module calls, which the first state still needs.
     pub(crate) fn take_blocks(&self, roots: &[RootOverview], blocks: Vec<EvaluatedBlock>) -> Vec<EvaluatedBlock> {
         let is_call = |block: &EvaluatedBlock| block.keyword == "module";
-        if !self.modules.is_first() {
+        if !self.modules.is_recorded() {
             return blocks.into_iter().filter(is_call).collect();
         }
         let kept = blocks.iter().filter(|it| is_call(it)).cloned().collect();

@@ -32,8 +32,25 @@ pub(super) struct Analyst<'a> {
     pub(super) objects: Arc<GitObjects>,
 }
 
+/// An analyzed state, from which the next state takes what stayed the same.
+pub(super) struct AnalyzedState {
+    session: Session,
+    entries: TreeEntries,
+    trace: Arc<Trace>,
+}
+
+impl AnalyzedState {
+    /// The most bytes of texts that states pass to the next one. Texts of former states are among them.
+    const MOST_BYTES: usize = 32 << 20;
+}
+
 impl Analyst<'_> {
-    pub(super) fn analyze(&self, entries: &TreeEntries) -> (ComputedState, Trace) {
+    /// Returns the result of a state, and the state itself if the next one can reuse it.
+    pub(super) fn analyze(
+        &self,
+        entries: &TreeEntries,
+        before: Option<AnalyzedState>,
+    ) -> (ComputedState, Arc<Trace>, Option<AnalyzedState>) {
         let tree = GitTree::reading(entries.clone(), self.objects.clone());
         let tree = tree.up_to(self.session.sources.limits().file_bytes);
         let missing = tree.missing();
@@ -43,6 +60,7 @@ impl Analyst<'_> {
             .filter(|file| files::is_candidate(Path::new(file)) && is_wanted(file))
             .map(str::to_owned)
             .collect();
+        let before = before.and_then(|it| Some((tree.differing_since(&it.entries)?, it)));
         let mut unread = submodules(&tree);
         let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
         unread.extend(links.map(|path| SkippedFile::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
@@ -52,17 +70,28 @@ impl Analyst<'_> {
         // The list of submodules was read before recording started.
         drop(traced.read(missing_files::LIST));
         let mut point = self.session.at_commit(traced, files);
+        point.follow(before.as_ref().map(|(differing, it)| (&it.session, differing.clone())));
+        let earlier = before.map(|(_, it)| it.trace);
         point.add_skipped(unread);
-        let (analysis, mut findings) = point.judge();
+        let (mut analysis, mut findings) = point.judge();
         findings.retain(|decided| self.gate.shows(decided));
         let snapshot = Arc::new(Snapshot::new(&point.report(&analysis, &findings)));
         let missing = missing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_complete = missing.is_empty();
         let missing: BTreeSet<String> = missing.into_iter().filter(|it| matters(it)).collect();
         let computed =
             ComputedState { snapshot, unread: unreadable(&point, &analysis), missing: missing.into_iter().collect() };
-        drop((analysis, point));
-        let trace = std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner));
-        (computed, trace)
+        analysis.hand_over_blocks(&point.cache.terraform);
+        drop(analysis);
+        let mut trace = std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(earlier) = earlier {
+            trace.add(Arc::unwrap_or_clone(earlier));
+        }
+        let trace = Arc::new(trace);
+        let is_reusable = is_complete && point.sources.text_bytes() <= AnalyzedState::MOST_BYTES;
+        let state =
+            is_reusable.then(|| AnalyzedState { session: point, entries: entries.clone(), trace: trace.clone() });
+        (computed, trace, state)
     }
 
     /// Whether a file is read. If the user named files, the whole repository is read, or else only the named

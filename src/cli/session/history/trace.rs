@@ -10,13 +10,19 @@ use crate::front_ends::files;
 use crate::source::{ReadError, Tree, TreeEntry, parent};
 
 /// The files that were requested, existing or not, and the directories that were listed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     files: HashSet<String>,
     directories: HashSet<String>,
 }
 
 impl Trace {
+    /// Adds what an earlier analysis read, whose results this one may have reused.
+    pub(super) fn add(&mut self, earlier: Trace) {
+        self.files.extend(earlier.files);
+        self.directories.extend(earlier.directories);
+    }
+
     /// Whether none of these changes affects what the analysis read.
     pub(super) fn misses(&self, changes: &[ChangedPath], before: &TreeEntries, after: &TreeEntries) -> bool {
         let has_links = before.has_links() || after.has_links();

@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use super::plan::HistoryPlan;
-use super::point::{Analyst, ComputedState};
+use super::point::{Analyst, AnalyzedState, ComputedState};
 use super::request::HistoryRequest;
 use super::saved_points::KeptPoints;
 use super::trace::Trace;
@@ -20,6 +20,7 @@ use crate::cli::io::git_changes::GitChanges;
 use crate::cli::io::git_objects::GitObjects;
 use crate::cli::io::progress::Progress;
 use crate::cli::session::bounds;
+use crate::languages::yaml;
 
 /// The stack size of a worker, as large as that of a main thread, because files can be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
@@ -80,15 +81,18 @@ impl<'a> HistoryWalk<'a> {
         let count = self.plan.commits.len();
         let _progress = Progress::over_commits(self.done.clone(), count);
         let mut outcomes: Vec<Option<CommitOutcome>> = vec![None; count];
+        yaml::remember_documents();
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let mut workers: Vec<CommitWorker<'_, 'a>> = (0..workers).map(|_| self.worker()).collect();
         // The newest commit is evaluated first.
-        self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut outcomes)?;
-        self.look(&spaced(count, most), &mut outcomes)?;
+        self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut workers, &mut outcomes)?;
+        self.look(&spaced(count, most), &mut workers, &mut outcomes)?;
         loop {
             let middles = middles(&outcomes);
             if middles.is_empty() || self.is_over() {
                 break;
             }
-            self.look(&middles, &mut outcomes)?;
+            self.look(&middles, &mut workers, &mut outcomes)?;
         }
         if let Some(kept) = &self.kept {
             kept.sweep();
@@ -97,7 +101,7 @@ impl<'a> HistoryWalk<'a> {
     }
 
     pub(super) fn worker(&self) -> CommitWorker<'_, 'a> {
-        CommitWorker { walk: self, at: None, changes: None, last: None }
+        CommitWorker { walk: self, at: None, changes: None, last: None, analyzed: None }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -107,15 +111,19 @@ impl<'a> HistoryWalk<'a> {
     }
 
     /// Evaluates the commits at these positions, which ascend.
-    fn look(&self, places: &[usize], outcomes: &mut [Option<CommitOutcome>]) -> Result<(), Failure> {
+    fn look(
+        &self,
+        places: &[usize],
+        workers: &mut [CommitWorker<'_, 'a>],
+        outcomes: &mut [Option<CommitOutcome>],
+    ) -> Result<(), Failure> {
         let open: Vec<usize> =
             places.iter().copied().filter(|place| outcomes.get(*place).is_some_and(Option::is_none)).collect();
         let stretches: Vec<&[usize]> = open.chunks(STRETCH).collect();
         let next = AtomicUsize::new(0);
         let done: Mutex<Vec<(usize, CommitOutcome)>> = Mutex::default();
-        let work = || -> Result<(), Failure> {
+        let work = |worker: &mut CommitWorker<'_, 'a>| -> Result<(), Failure> {
             while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut worker = self.worker();
                 for place in *stretch {
                     if self.is_over() {
                         return Ok(());
@@ -128,12 +136,12 @@ impl<'a> HistoryWalk<'a> {
             }
             Ok(())
         };
-        let workers = thread::available_parallelism().map_or(1, usize::from).min(stretches.len()).max(1);
         let failures: Vec<Failure> = thread::scope(|scope| {
-            let start = |_| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok();
-            let started: Vec<_> = (0..workers).filter_map(start).collect();
+            let work = &work;
+            let start = |worker| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(worker)).ok();
+            let started: Vec<_> = workers.iter_mut().take(stretches.len()).filter_map(start).collect();
             // If no thread can be started, this thread does the work.
-            let own = if started.is_empty() { work().err() } else { None };
+            let own = if started.is_empty() { work(&mut self.worker()).err() } else { None };
             let ended = started.into_iter().filter_map(|it| match it.join() {
                 Ok(done) => done.err(),
                 Err(panic) => Some(Failure::from_panic(&*panic)),
@@ -186,7 +194,9 @@ pub(super) struct CommitWorker<'w, 'a> {
     at: Option<(String, TreeEntries)>,
     changes: Option<GitChanges>,
     /// The last computed result, if it is valid for the current tree, with its cache key.
-    last: Option<(ComputedState, Trace, String)>,
+    last: Option<(ComputedState, Arc<Trace>, String)>,
+    /// The last analyzed state, for the next one.
+    analyzed: Option<AnalyzedState>,
 }
 
 impl CommitWorker<'_, '_> {
@@ -222,8 +232,9 @@ impl CommitWorker<'_, '_> {
         let Some((_, entries)) = &self.at else {
             return CommitOutcome::Failed("the files of the commit are unknown".to_owned());
         };
-        let analyze = || self.walk.analyst.analyze(entries);
-        let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
+        let before = self.analyzed.take();
+        let analyze = || self.walk.analyst.analyze(entries, before);
+        let Ok((computed, trace, analyzed)) = catch_unwind(AssertUnwindSafe(analyze)) else {
             return CommitOutcome::Failed(
                 "this is a bug in gpulint: please report it with the output above".to_owned(),
             );
@@ -234,6 +245,7 @@ impl CommitWorker<'_, '_> {
             kept.save(&key, &computed);
         }
         self.know(tree, &computed);
+        self.analyzed = analyzed;
         self.last = Some((computed.clone(), trace, key));
         CommitOutcome::Computed(computed)
     }

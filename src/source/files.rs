@@ -123,6 +123,15 @@ enum FileText {
     Invalid { bytes: Vec<u8>, text: OnceLock<Arc<str>> },
 }
 
+impl FileText {
+    fn size(&self) -> usize {
+        match self {
+            FileText::Valid(text) => text.len(),
+            FileText::Invalid { bytes, .. } => bytes.len(),
+        }
+    }
+}
+
 impl From<Arc<str>> for FileText {
     fn from(text: Arc<str>) -> Self {
         FileText::Valid(text)
@@ -333,7 +342,7 @@ impl SourceFiles {
 
     /// Returns the length of all texts together.
     pub fn text_bytes(&self) -> usize {
-        self.read_lock().all.iter().map(|file| file.text.len()).sum()
+        self.read_lock().all.iter().map(|file| file.text.size()).sum()
     }
 
     /// Returns the number of files read so far.
@@ -374,10 +383,7 @@ impl SourceFiles {
 
     /// Returns the size of a file in bytes.
     pub(crate) fn size(&self, file: FileId) -> usize {
-        match &self.file(file).text {
-            FileText::Valid(text) => text.len(),
-            FileText::Invalid { bytes, .. } => bytes.len(),
-        }
+        self.file(file).text.size()
     }
 
     /// Returns the path of a file, or of the origin of a derived file.

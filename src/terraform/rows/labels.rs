@@ -88,7 +88,7 @@ impl<'a> LabelsOfBlocks<'a> {
             let mut places = rows.iter().flat_map(|row| &row.node_labels.0);
             places.any(|place| matches!(place, LabelsAt::Map(path) if path.name() == name))
         };
-        let maps = NAMES.iter().filter(|name| !are_of_nodes(name)).filter_map(|name| block.attributes.get(*name));
+        let maps = NAMES.iter().filter(|name| !are_of_nodes(name)).filter_map(|name| block.attributes.get(name));
         let entries = maps.filter_map(|map| map.value.entries());
         entries.flat_map(|entries| entries.iter().map(|(key, _)| key.clone())).collect()
     }

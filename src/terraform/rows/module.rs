@@ -105,7 +105,7 @@ fn place(resource: &mut Resource, block: &EvaluatedBlock, table: &'static RowTab
     }
     let given = block.provider.as_ref().map(|provider| &provider.attributes);
     let mut said = [Some(&block.attributes), given].into_iter().flatten();
-    let region = said.find_map(|attributes| REGIONS.iter().find_map(|name| attributes.get(*name)));
+    let region = said.find_map(|attributes| REGIONS.iter().find_map(|name| attributes.get(name)));
     let Some(held) = region.map(PlacedValue::of) else { return };
     let told = fact(&held).map(|text| FactValue::text(region_of(&text.to_string(), row)));
     resource.set(Key::Region, told);

@@ -110,7 +110,7 @@ impl DiskTree {
             return Ok(None);
         }
         let told = |error: io::Error| failure(&error);
-        let real = self.allowed(self.real(directory).map_err(told)?.join(&*os_name(name)))?;
+        let Ok(real) = self.allowed(self.real(directory).map_err(told)?.join(&*os_name(name))) else { return Ok(None) };
         // A pipe without a writer would block.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         match fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(real) {

@@ -173,7 +173,7 @@ pub fn normalize(path: &str) -> Option<String> {
     if path.contains(BESIDE) {
         return None;
     }
-    if path.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+    if is_normal(path) {
         return Some(path.to_owned());
     }
     let mut parts: Vec<&str> = Vec::new();

@@ -77,8 +77,8 @@ impl EvaluatedAttributes {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()
     }
 
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &EvaluatedAttribute)> + Clone {
-        self.0.iter().map(|(name, attribute)| (name, attribute))
+    pub fn iter(&self) -> <&Self as IntoIterator>::IntoIter {
+        self.into_iter()
     }
 
     pub fn keys(&self) -> impl Iterator<Item = &String> {

@@ -85,9 +85,7 @@ impl DiskTree {
     /// Returns the path on the disk with links followed, and its metadata. Fails if the path is not allowed.
     fn resolve(&self, path: &str) -> Result<(PathBuf, Metadata), ReadError> {
         let told = |error: io::Error| failure(&error);
-        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if !path.starts_with('/') && !matches!(name, "" | "." | "..") {
-            let real = self.real(directory).map_err(told)?.join(&*os_name(name));
+        if let Some(real) = self.place(path)? {
             let metadata = fs::symlink_metadata(&real).map_err(told)?;
             if !metadata.is_symlink() {
                 return self.allowed(real).map(|real| (real, metadata));
@@ -98,6 +96,16 @@ impl DiskTree {
         Ok((real, metadata))
     }
 
+    /// Returns the path on the disk with the links of its directories followed. `None` if its last part is not a name.
+    fn place(&self, path: &str) -> Result<Option<PathBuf>, ReadError> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if path.starts_with('/') || matches!(name, "" | "." | "..") {
+            return Ok(None);
+        }
+        let real = self.real(directory).map_err(|error| failure(&error))?;
+        Ok(Some(real.join(&*os_name(name))))
+    }
+
     /// Opens a file with one search for its path. Returns `None` if its name is a link, or if it cannot be opened so.
     #[cfg(unix)]
     fn open_unless_link(&self, path: &str) -> Result<Option<fs::File>, ReadError> {
@@ -105,12 +113,7 @@ impl DiskTree {
 
         use rustix::fs::OFlags;
 
-        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if path.starts_with('/') || matches!(name, "" | "." | "..") {
-            return Ok(None);
-        }
-        let told = |error: io::Error| failure(&error);
-        let Ok(real) = self.allowed(self.real(directory).map_err(told)?.join(&*os_name(name))) else { return Ok(None) };
+        let Some(real) = self.place(path)?.and_then(|real| self.allowed(real).ok()) else { return Ok(None) };
         // A pipe without a writer would block.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         match fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(real) {

@@ -159,6 +159,12 @@ impl Session {
         self.cache.looks = other.cache.looks.for_all_but(changed.clone());
         let differing = Differing { files: (*changed).clone(), lists };
         self.cache.terraform = other.cache.terraform.for_other(Some(differing));
+        self.share_texts(other, &changed);
+    }
+
+    /// Takes what another state read, except changed files, at the same positions. Results with places in
+    /// them are then valid here, too.
+    fn share_texts(&mut self, other: &Session, changed: &HashSet<String>) {
         let is_same = |path: &str| !changed.contains(path);
         if self.sources.share(&other.sources, other.policy.files_of_settings, is_same) {
             self.cache.terraform.allow();
@@ -176,10 +182,7 @@ impl Session {
         let changed = Arc::new(differing.files.clone());
         self.cache.looks = before.cache.looks.for_next(changed.clone());
         self.cache.terraform = before.cache.terraform.for_next(Some(differing));
-        let is_same = |path: &str| !changed.contains(path);
-        if self.sources.share(&before.sources, before.policy.files_of_settings, is_same) {
-            self.cache.terraform.allow();
-        }
+        self.share_texts(before, &changed);
     }
 
     /// Whether an unsaved file of an editor would be read after saving.

@@ -57,10 +57,19 @@ struct KnownDocuments {
     weight: usize,
 }
 
-impl SharedDocuments {
+impl KnownDocuments {
     /// The limit on the values of all documents, for memory.
     const MOST: usize = 400_000;
 
+    /// Returns whether values of this weight fit, and counts them if they do.
+    fn makes_room(&mut self, weight: usize) -> bool {
+        let fits = self.weight + weight <= Self::MOST;
+        self.weight += if fits { weight } else { 0 };
+        fits
+    }
+}
+
+impl SharedDocuments {
     fn known(&self) -> MutexGuard<'_, KnownDocuments> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,8 +94,7 @@ impl SharedDocuments {
         };
         let weight = read.as_ref().map_or(1, |it| it.weight);
         let mut known = self.known();
-        if known.weight + weight <= Self::MOST && !known.by_directory.contains_key(path) {
-            known.weight += weight;
+        if !known.by_directory.contains_key(path) && known.makes_room(weight) {
             known.by_directory.insert(path.to_owned(), read.clone());
         }
         read.map(Ok)
@@ -95,8 +103,7 @@ impl SharedDocuments {
     fn keep(&self, file: FileId, documents: &WeighedDocuments) {
         let weight: usize = documents.iter().map(|(weight, _)| weight).sum();
         let mut known = self.known();
-        if known.weight + weight <= Self::MOST && !known.by_file.contains_key(&file) {
-            known.weight += weight;
+        if !known.by_file.contains_key(&file) && known.makes_room(weight) {
             known.by_file.insert(file, Arc::new(documents.clone()));
         }
     }

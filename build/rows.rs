@@ -2,6 +2,8 @@
 
 #[path = "../src/terraform/rows/like.rs"]
 mod like;
+#[path = "../src/kubernetes/rows/line.rs"]
+mod line;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -56,44 +58,16 @@ fn write_kinds(kinds: &[toml::Value], rows: &Path, names: &Path) -> Result<(), B
     for (place, row) in kinds.iter().enumerate() {
         let row = row.as_table().ok_or("a kind is not a table")?;
         let kind = row.get("kind").and_then(toml::Value::as_str).ok_or("a kind has no name")?;
-        for group in texts(row.get("groups")) {
+        for group in line::texts(row.get("groups")) {
             if known.insert(format!("{group}/{kind}"), place).is_some() {
                 return Err(format!("{group}/{kind} has two definitions").into());
             }
         }
-        let borrowed = row.get("borrows").and_then(|borrows| borrows.get("kinds"));
-        let borrowed = texts(borrowed).join(" ");
-        writeln!(lines, "{kind}\t{}\t{borrowed}\t{}", properties(row), serde_json::to_string(row)?)?;
+        writeln!(lines, "{}", line::line(kind, row)?)?;
     }
     fs::write(rows, lines)?;
     fs::write(names, known.iter().map(|(name, place)| format!("{name}\t{place}\n")).collect::<String>())?;
     Ok(())
-}
-
-fn texts(list: Option<&toml::Value>) -> Vec<&str> {
-    list.and_then(toml::Value::as_array).into_iter().flatten().filter_map(toml::Value::as_str).collect()
-}
-
-/// Returns a letter for each property by which the text search selects kinds. A unit test compares them with the definitions.
-fn properties(row: &toml::Table) -> String {
-    let list = |key: &str| row.get(key).and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
-    let is = |key: &str| row.get(key).and_then(toml::Value::as_bool).unwrap_or(false);
-    let any = |key: &str, parts: &[&str]| {
-        let is_set = |part: &toml::Value| part.as_array().is_none_or(|items| !items.is_empty());
-        list(key).iter().any(|it| parts.iter().any(|part| it.get(part).is_some_and(is_set)))
-    };
-    let relates = row.get("relates").is_some_and(|it| it.get("beside").and_then(toml::Value::as_bool) != Some(true));
-    let is_joined = ["scales", "generates", "substitutes"].iter().any(|key| row.contains_key(*key))
-        || ["grants", "unfollowed"].iter().any(|key| !list(key).is_empty())
-        || relates
-        || any("values", &["chart", "files", "from"]);
-    let asks = any("pods", &["amount", "keys", "devices", "claims"])
-        || !list("machines").is_empty()
-        || row.contains_key("borrows");
-    let describes = ["pods", "machines", "holds", "values"].iter().any(|key| !list(key).is_empty());
-    let has = !list("has").is_empty();
-    let all = [('s', is("schema")), ('c', is("claimed")), ('j', is_joined), ('a', asks), ('d', describes), ('h', has)];
-    all.into_iter().filter(|(_, holds)| *holds).map(|(letter, _)| letter).collect()
 }
 
 /// Returns the words by which files name accelerators, such as `h100`.

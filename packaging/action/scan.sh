@@ -69,8 +69,14 @@ esac
 [ -z "$policy" ] || arguments+=(--policy-ref "$policy")
 [ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
 [ "${GPULINT_FAIL_ON_UNREAD:-}" != true ] || arguments+=(--fail-on-unread)
-# The labels in GitHub's event. Only users with triage permission can set labels.
-[ -z "${GPULINT_CHANGE_LABELS:-}" ] || arguments+=("--change-labels=$GPULINT_CHANGE_LABELS")
+[ -z "${GPULINT_ORGANIZATION:-}" ] || arguments+=("--organization=$GPULINT_ORGANIZATION")
+# The labels in GitHub's event. Only users with triage permission can set labels. A merge queue has none.
+case ${GITHUB_EVENT_NAME:-} in
+  pull_request*)
+    arguments+=("--change-labels=${GPULINT_CHANGE_LABELS:-}")
+    [ "${GPULINT_REVIEWS:-}" != true ] || arguments+=("--approved-by=${GPULINT_APPROVED_BY:-}")
+    ;;
+esac
 [ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)
 paths=()
 while IFS= read -r path; do

@@ -1,8 +1,8 @@
 //! Checks settings whose values have the right type but are impossible or contradict each other.
 
 use super::key::Number;
-use super::tables::ConfigTable;
-use super::{Config, RunSetting, SettingKey, pack, setting, version};
+use super::tables::{BUDGET_AMOUNTS, ConfigTable};
+use super::{Config, ConfigEntry, RunSetting, SettingKey, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
@@ -51,6 +51,7 @@ impl Config {
         }
         self.judge_bounds(refuse);
         self.judge_limits(refuse);
+        self.judge_approvals(refuse);
         self.judge_layers(refuse);
         self.judge_prices(refuse);
         self.judge_runs(refuse);
@@ -82,10 +83,29 @@ impl Config {
             }
         }
         for table in self.tables(setting!("budgets")) {
-            if let Some(entry) = table.first()
-                && !table.number(setting!("budgets[].monthly_usd")).is_some_and(|usd| usd >= 0.0)
-            {
-                refuse("[[budgets]] needs `monthly_usd`, in dollars per month".to_owned(), entry.key);
+            let Some(first) = table.first() else { continue };
+            let given: Vec<_> = BUDGET_AMOUNTS.iter().filter_map(|(key, _)| table.at(*key)).collect();
+            let is_amount = |entry: &&ConfigEntry| entry.value.number().is_some_and(|usd| usd >= 0.0);
+            if given.is_empty() || !given.iter().all(is_amount) {
+                let names = BUDGET_AMOUNTS.map(|(key, _)| format!("`{}`", key.name())).join(", ");
+                refuse(format!("[[budgets]] needs one of {names}, with an amount in dollars"), first.key);
+            }
+        }
+    }
+
+    fn judge_approvals(&self, refuse: &mut Refuse) {
+        for table in self.tables(setting!("approved")) {
+            let Some(first) = table.first() else { continue };
+            let needed = ["address", "up_to_monthly_usd", "until", "by"]
+                .into_iter()
+                .find(|key| !table.entries().any(|(it, _)| it == *key));
+            if let Some(key) = needed {
+                refuse(
+                    format!(
+                        "[[approved]] needs `{key}`: an approval names a resource, an amount, a last day and a person"
+                    ),
+                    first.key,
+                );
             }
         }
     }

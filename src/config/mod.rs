@@ -24,7 +24,7 @@ pub use pack::{PackCommit, PackEntry};
 pub use relaxed::relaxed;
 pub use runs::RunSetting;
 pub use table::{SETTINGS, SettingDescription, SettingKind};
-pub use tables::{BudgetSetting, ConfigTable, LimitSetting, Suppress};
+pub use tables::{ApprovedSetting, BudgetSetting, ConfigTable, LimitSetting, Suppress};
 
 use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
@@ -53,6 +53,8 @@ pub struct Rule<'a> {
     pub level: Option<Level>,
     /// The last day on which its findings are only notes.
     pub note_until: Option<Date>,
+    /// The level of a finding if the rule cannot be evaluated. The outer `None` is no setting, the inner one is `off`.
+    pub undetermined: Option<Option<Level>>,
     pub ignorable: Option<bool>,
     /// In a pack: whether repositories that use the pack cannot change or suppress the rule.
     pub forbid: Option<bool>,
@@ -178,6 +180,7 @@ impl Config {
                 span: entry.key,
                 level: None,
                 note_until: None,
+                undetermined: None,
                 ignorable: None,
                 forbid: None,
                 forbidden_parameters: Vec::new(),
@@ -185,6 +188,7 @@ impl Config {
             });
             match key.as_str() {
                 "level" => rule.level = entry.value.text().and_then(Level::from_name),
+                "undetermined" => rule.undetermined = entry.value.text().map(Level::from_name),
                 "ignorable" => rule.ignorable = entry.value.flag(),
                 "note-until" => rule.note_until = entry.value.date(),
                 "forbid" => rule.forbid = entry.value.flag(),
@@ -201,6 +205,10 @@ impl Config {
 
     pub fn packs(&self) -> Vec<PackEntry<'_>> {
         self.tables(setting!("packs")).filter_map(|table| PackEntry::of(&table)).collect()
+    }
+
+    pub fn approved(&self) -> Vec<ApprovedSetting<'_>> {
+        self.tables(setting!("approved")).filter_map(|table| ApprovedSetting::of(&table)).collect()
     }
 
     pub fn limits(&self) -> Vec<LimitSetting<'_>> {

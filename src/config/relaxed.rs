@@ -17,7 +17,7 @@ enum Relaxes {
 }
 
 /// The settings that limit cost or decide which findings fail.
-const LIMITS: [(&str, Relaxes); 23] = [
+const LIMITS: [(&str, Relaxes); 34] = [
     ("fail-on", Relaxes::Upwards),
     ("fail-confidence", Relaxes::Upwards),
     ("fail-on-unread", Relaxes::Downwards),
@@ -32,11 +32,22 @@ const LIMITS: [(&str, Relaxes); 23] = [
     ("require-reason", Relaxes::Downwards),
     ("require-until", Relaxes::Downwards),
     ("rules.*.level", Relaxes::Downwards),
+    ("undetermined", Relaxes::Downwards),
+    ("rules.*.undetermined", Relaxes::Downwards),
     ("rules.*.ignorable", Relaxes::Upwards),
     ("packs[].path", Relaxes::Downwards),
     ("packs[].git", Relaxes::Downwards),
     ("approvals.above_monthly_usd", Relaxes::Upwards),
+    ("approvals.above_accelerators", Relaxes::Upwards),
+    ("approvals.accelerators", Relaxes::Downwards),
+    ("approvals.reviewers", Relaxes::Upwards),
+    ("approvals.up_to_monthly_usd", Relaxes::Upwards),
+    ("approved[].up_to_monthly_usd", Relaxes::Upwards),
+    ("approved[].until", Relaxes::Upwards),
     ("budgets[].monthly_usd", Relaxes::Upwards),
+    ("budgets[].quarterly_usd", Relaxes::Upwards),
+    ("budgets[].yearly_usd", Relaxes::Upwards),
+    ("organization.key", Relaxes::Downwards),
     ("limits[].accelerators", Relaxes::Upwards),
     ("limits[].machines", Relaxes::Upwards),
     ("limits[].resource_accelerators", Relaxes::Upwards),

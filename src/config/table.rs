@@ -60,6 +60,8 @@ pub struct SettingDescription {
 
 const PURCHASES: SettingKind = SettingKind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
 const LEVELS: SettingKind = SettingKind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
+const LEVELS_OR_OFF: SettingKind =
+    SettingKind::OneOf(&["off", Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
 const CONFIDENCES: SettingKind = SettingKind::OneOf(&["low", "medium", "high"]);
 /// The facts that a label can declare, by their names in `gpulint.dev/…` annotations.
 const DECLARED: SettingKind = SettingKind::OneOf(&[
@@ -88,6 +90,7 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "train-tokens",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
+const SCOPES: SettingKind = SettingKind::OneOf(&["repository", "organization"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
 
 /// A row begins with `pack` if a pack can set it, and ends with an example if the setting needs one.
@@ -120,11 +123,13 @@ settings! {
     "select" SettingKind::Texts, Some("[]"), "rules and groups to add to the profile";
     "ignore" SettingKind::Texts, Some("[]"), "rules and groups to leave out";
     "rules-dir" SettingKind::Paths, Some("[]"), "directories with custom rules";
+    "entries" SettingKind::Paths, Some("[]"), "files with entries for your own modules, Terraform types and custom resources";
     pack "require-reason" SettingKind::Flag, Some("false"), "ignore suppressions without a reason";
     pack "require-until" SettingKind::Flag, Some("false"), "ignore suppressions without a last day";
     pack "longest-suppression-days" SettingKind::Number, None, "ignore suppressions whose last day is more than this many days ahead";
     pack "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that repositories which use the pack cannot change, such as \"exclude\" or \"prices.discount\"";
     pack "version" SettingKind::Text, None, "in a pack: its version, which reports show with its findings";
+    pack "undetermined" LEVELS_OR_OFF, Some("\"off\""), "the same as `rules.*.undetermined`, for every rule file of this pack or repository";
     pack "rules-url" SettingKind::Text, None, "in a pack: address of the documentation of its rules; `{rule}` is replaced by the rule's name";
     pack "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of former rules, which settings and comments can still contain";
     "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the baseline: a file of accepted findings";
@@ -149,6 +154,7 @@ settings! {
     "models.file" SettingKind::Path, None, "CSV file with your own models, with the columns of `pricing/models.csv`", "\"models.csv\"";
     "models.configs.*" SettingKind::Path, None, "config.json of a model of your own, such as \"acme/legal-9b\" = \"models/legal/config.json\"", "\"acme/legal-9b\" = \"models/legal/config.json\"";
     pack "rules.*.level" LEVELS, None, "level of the rule's findings";
+    pack "rules.*.undetermined" LEVELS_OR_OFF, Some("\"off\""), "level of a finding if the rule cannot be evaluated, because a value is unknown; `off` only lists a skipped check; a level that fails the check also sets `fail-on-unread`";
     pack "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot suppress the rule; in a pack, use `forbid`";
     pack "rules.*.note-until" SettingKind::Date, None, "until the end of this day, the rule's findings are notes";
     pack "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: repositories that use the pack cannot change or suppress the rule";
@@ -168,6 +174,7 @@ settings! {
     "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use in the matching files", "interactive = [\"T4\"]";
     "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource of the matching files needs approval";
     "paths[].rules.*.level" LEVELS, None, "level of the rule's findings in the matching files";
+    "paths[].rules.*.undetermined" LEVELS_OR_OFF, None, "level of a finding in the matching files if the rule cannot be evaluated";
     "paths[].rules.*.*" SettingKind::RuleParameter, None, "value of a parameter of the rule for the matching files", "min_monthly_usd = 200";
     pack "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose can use", "interactive = [\"T4\", \"L4\", \"A10G\"]";
     pack "budgets[].team" SettingKind::Text, None, "the team whose resources count toward the budget";
@@ -175,6 +182,12 @@ settings! {
     pack "budgets[].environment" SettingKind::Text, None, "the environment whose resources count toward the budget";
     pack "budgets[].label" SettingKind::Text, None, "key=value: resources with this label count toward the budget", "\"cost-center=4711\"";
     pack "budgets[].monthly_usd" SettingKind::Number, None, "the budget in dollars per month";
+    pack "budgets[].quarterly_usd" SettingKind::Number, None, "the budget in dollars per quarter, instead of `monthly_usd`", "90_000";
+    pack "budgets[].yearly_usd" SettingKind::Number, None, "the budget in dollars per year, instead of `monthly_usd`", "360_000";
+    pack "budgets[].until" SettingKind::Date, None, "last day of the budget; it still counts afterwards, and reports say that it has ended";
+    pack "budgets[].owner" SettingKind::Text, None, "who decides about the budget; messages name the owner", "\"@acme/search-leads\"";
+    pack "budgets[].scope" SCOPES, Some("\"repository\""), "`organization`: the budget covers all repositories together, see `--organization`";
+    pack "organization.key" SettingKind::Text, None, "public key of the file that `--organization` names, 64 hexadecimal digits; without a key, gpulint checks no signature", "\"0123456701234567012345670123456701234567012345670123456701234567\"";
     pack "limits[].team" SettingKind::Text, None, "the team whose resources count; without team, project, environment and label, all resources count";
     pack "limits[].project" SettingKind::Text, None, "the project whose resources count";
     pack "limits[].environment" SettingKind::Text, None, "the environment whose resources count";
@@ -185,6 +198,17 @@ settings! {
     pack "limits[].resource_machines" SettingKind::Number, None, "maximum number of provisioned machines of each resource", "8";
     pack "approvals.above_monthly_usd" SettingKind::Number, None, "dollars per month above which a resource needs approval";
     pack "approvals.label" SettingKind::Text, None, "label that approves a pull request and the resources that it adds", "\"gpu-approved\"";
+    pack "approvals.above_accelerators" SettingKind::Number, None, "accelerators above which a resource needs approval", "16";
+    pack "approvals.accelerators" SettingKind::Texts, Some("[]"), "accelerators that need approval at any number and cost", "[\"H100-80GB\", \"B200\"]";
+    pack "approvals.up_to_monthly_usd" SettingKind::Number, None, "dollars per month up to which the label or a review of a pull request approves a resource; a higher amount needs an entry in `[[approved]]`", "50_000";
+    pack "approvals.reviewers" SettingKind::Texts, Some("[]"), "users and teams of the code host whose review of the newest commit approves what a pull request adds", "[\"alice\", \"@acme/gpu-approvers\"]";
+    pack "approvals.by" SettingKind::Text, None, "who may approve; messages name them", "\"@acme/gpu-approvers\"";
+    "approved[].address" SettingKind::Text, None, "the address of an approved resource, without patterns", "'module.train.aws_instance.node[0]'";
+    "approved[].path" SettingKind::Pattern, None, "file of the resource, if several have the address; `*` matches anything", "\"envs/prod/*\"";
+    "approved[].up_to_monthly_usd" SettingKind::Number, None, "maximum dollars per month of the resource that are approved", "60_000";
+    "approved[].until" SettingKind::Date, None, "last day of the approval";
+    "approved[].by" SettingKind::Text, None, "who approved", "\"@acme/gpu-approvers\"";
+    "approved[].reason" SettingKind::Text, None, "reason or ticket", "\"FIN-123\"";
     "prices.file" SettingKind::Path, None, "CSV file with custom prices", "\"contract-prices.csv\"";
     "prices.usd_per_unit" SettingKind::Number, Some("1"), "dollars per unit of the currency of `prices.file`, such as 1.08";
     "prices.currency" SettingKind::Text, None, "currency of the amounts in reports, such as \"EUR\"; JSON amounts stay in dollars", "\"EUR\"";

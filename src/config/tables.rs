@@ -26,8 +26,23 @@ pub struct Suppress<'a> {
 pub struct BudgetSetting<'a> {
     /// The label and its value, such as `("team", "search")`. If it is `None`, everything counts.
     pub of: Option<(&'a str, &'a str)>,
-    pub monthly_usd: f64,
+    pub usd: f64,
+    /// The months of the budget's period: 1, 3 or 12.
+    pub months: f64,
+    pub until: Option<Date>,
+    pub owner: Option<&'a str>,
+    /// Whether the budget covers all repositories together.
+    pub covers_organization: bool,
     pub span: Span,
+}
+
+/// An entry of `[[approved]]`: a resource that somebody approved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovedSetting<'a> {
+    pub address: &'a str,
+    pub path: Option<&'a str>,
+    pub usd: f64,
+    pub until: Date,
 }
 
 /// An entry of `[[limits]]`, which limits accelerators or machines.
@@ -101,15 +116,46 @@ impl<'a> Suppress<'a> {
     }
 }
 
+/// The keys for the amount of a budget, with the months of its period.
+pub(super) const BUDGET_AMOUNTS: [(SettingKey<Number>, f64); 3] = [
+    (setting!("budgets[].monthly_usd"), 1.0),
+    (setting!("budgets[].quarterly_usd"), 3.0),
+    (setting!("budgets[].yearly_usd"), 12.0),
+];
+
 impl<'a> BudgetSetting<'a> {
     pub(super) fn of(table: &ConfigTable<'a>) -> Option<Self> {
-        let monthly = table.get(setting!("budgets[].monthly_usd"))?;
+        // If a budget has several amounts, the strictest one counts.
+        let amounts = BUDGET_AMOUNTS.into_iter().filter_map(|(key, months)| {
+            let entry = table.at(key)?;
+            Some((entry.value.number()?, months, entry.span))
+        });
+        let (usd, months, span) = amounts.min_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)))?;
         let of = owner(
             table,
             [setting!("budgets[].team"), setting!("budgets[].project"), setting!("budgets[].environment")],
             setting!("budgets[].label"),
         );
-        Some(BudgetSetting { of, monthly_usd: monthly.value.number()?, span: monthly.span })
+        Some(BudgetSetting {
+            of,
+            usd,
+            months,
+            until: table.date(setting!("budgets[].until")),
+            owner: table.text(setting!("budgets[].owner")),
+            covers_organization: table.text(setting!("budgets[].scope")) == Some("organization"),
+            span,
+        })
+    }
+}
+
+impl<'a> ApprovedSetting<'a> {
+    pub(super) fn of(table: &ConfigTable<'a>) -> Option<Self> {
+        Some(ApprovedSetting {
+            address: table.text(setting!("approved[].address"))?,
+            path: table.text(setting!("approved[].path")),
+            usd: table.number(setting!("approved[].up_to_monthly_usd"))?,
+            until: table.date(setting!("approved[].until"))?,
+        })
     }
 }
 

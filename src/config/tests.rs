@@ -56,7 +56,7 @@ reason = "reserved capacity"
     assert_eq!(rules[0].parameters[0].1.value, SettingValue::Integer(200));
     assert_eq!(config.below(setting!("tiers")).next().map(|it| it.0), Some("interactive"));
     assert_eq!(config.budgets()[0].of, Some(("team", "search")));
-    assert_eq!(config.budgets()[0].monthly_usd, 40_000.0);
+    assert_eq!(config.budgets()[0].usd, 40_000.0);
     assert_eq!(config.below(setting!("prices.discount")).next().and_then(|it| it.1.value.number()), Some(0.12));
     let suppress = &config.suppressions()[0];
     assert_eq!(suppress.address, Some("module.legacy.aws_instance.train[\"a\"]"));
@@ -91,7 +91,7 @@ limit = { a = 2027-01-01 }
             "6: unknown setting `require` in [labels] (did you mean `required`?)",
             "8: the discount of aws must be a share from 0 to 1, such as 0.12 for 12%",
             "9: write `suppress` as [[suppress]], not as a table",
-            "12: [[budgets]] needs `monthly_usd`, in dollars per month",
+            "12: [[budgets]] needs one of `monthly_usd`, `quarterly_usd`, `yearly_usd`, with an amount in dollars",
             "14: `rules.x.level` must be one of note, warning, error, not \"fatal\"",
             "15: `rules.x.limit` must be a table of strings, numbers, true, false and lists of strings, but `a` is a date",
         ]

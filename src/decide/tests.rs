@@ -48,6 +48,7 @@ fn rules(sources: &SourceFiles) -> Rules {
         .into(),
         file,
         pack: None,
+        undetermined: None,
     };
     let names = ["whole", "header", "above", "unneeded", "behind", "old", "module", "free", "misspelt"];
     let (rules, wrong) = Rules::load(&names.map(page), rules::RuleSettings::default());

@@ -45,6 +45,7 @@ pub use known_kinds::{is_encrypted, knows_all_objects};
 pub use limits::{ObjectLimit, limits};
 pub use render::{ChartInstallation, Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
+pub(crate) use rows::entries::add_kinds;
 pub(crate) use rows::words::{CHART_COMMAND, calls, commands};
 pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;

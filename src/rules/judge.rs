@@ -165,22 +165,26 @@ impl Judge<'_> {
             span,
             cause: why.clone(),
         });
-        into.findings.push(Finding {
+        let message = format!("the rule cannot be evaluated: {why}");
+        let help = "correct the type of the value that the rule reads, or test the value in the rule file first";
+        into.findings.push(self.without_result(about, span, Level::Error, (message, help)));
+    }
+
+    /// Returns the finding that a rule has no result.
+    fn without_result(&self, about: About, span: Span, level: Level, (message, help): (String, &str)) -> Finding {
+        Finding {
             rule: self.page.name.clone(),
             group: self.page.group.clone(),
             layer: self.page.layer.name().to_owned(),
-            level: Level::Error,
+            level,
             confidence: Confidence::High,
             risk: self.page.risk,
             resource: resource_of(about),
             piece: self.piece(about),
             total: None,
             span,
-            message: format!("the rule cannot be evaluated: {why}"),
-            help: Some(
-                "correct the type of the value that the rule reads, or test the value in the rule file first"
-                    .to_owned(),
-            ),
+            message,
+            help: Some(help.to_owned()),
             saves: None,
             is_estimated: false,
             per: Period::Month,
@@ -189,18 +193,24 @@ impl Judge<'_> {
             edits: Vec::new(),
             fix: None,
             evidence: Vec::new(),
-        });
+        }
     }
 
+    /// Lists a skipped check. It is also a finding if the settings demand a result.
     fn undecided(&self, asking: &FactContext<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
-        if let Some(span) = self.span(asking, about, &[]) {
-            into.undetermined.push(Undetermined {
-                rule: self.page.name.clone(),
-                resource: resource_of(about),
-                piece: self.piece(about),
-                span: unknown.span.filter(|_| about.is_none()).unwrap_or(span),
-                cause: unknown.why.to_string(),
-            });
+        let Some(span) = self.span(asking, about, &[]) else { return };
+        let span = unknown.span.filter(|_| about.is_none()).unwrap_or(span);
+        into.undetermined.push(Undetermined {
+            rule: self.page.name.clone(),
+            resource: resource_of(about),
+            piece: self.piece(about),
+            span,
+            cause: unknown.why.to_string(),
+        });
+        if let Some(level) = self.page.undetermined {
+            let message = format!("this rule demands a known value: {}", unknown.why);
+            let help = "set the value in the files, or pass it to gpulint as the deployment does";
+            into.findings.push(self.without_result(about, span, level, (message, help)));
         }
     }
 

@@ -85,6 +85,7 @@ impl RuleSettings {
                 let known = settings.rules.entry(name.clone()).or_default();
                 known.span = of_layer.span;
                 known.level = of_layer.level.or(known.level);
+                known.undetermined = of_layer.undetermined.or(known.undetermined);
                 known.parameters.retain(|(name, ..)| !of_layer.parameters.iter().any(|(other, ..)| name == other));
                 known.parameters.extend(of_layer.parameters.iter().cloned());
             }

@@ -49,7 +49,8 @@ pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
 pub use policy::{Enforcement, admission_policy};
 pub use set::{BUILT_IN, Rules};
 pub use settings::{
-    Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile, RuleSettings,
+    ApprovedResource, Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile,
+    RuleSettings, UseElsewhere,
 };
 pub use starter::template;
 pub use visible_fields::{VisibleField, seen};

@@ -191,9 +191,11 @@ impl Rules {
             wrong.extend(slips.into_iter().map(|mistake| diagnostic(mistake, path, text, own)));
             return;
         }
+        page.undetermined = own.and_then(|own| own.undetermined);
         if let Some(set) = set {
             check_override(&page, set, wrong);
             page.level = set.level.unwrap_or(page.level);
+            page.undetermined = set.undetermined.unwrap_or(page.undetermined);
         }
         if let Some(pack) = own.and_then(|own| own.pack.clone()) {
             self.packs.insert(page.name.clone(), pack);

@@ -30,10 +30,26 @@ pub struct RuleSettings {
     pub limits: Vec<CountLimit>,
     /// Dollars per month above which a resource needs a justification.
     pub approvals_above_usd: Option<f64>,
+    /// Accelerators above which a resource needs an approval.
+    pub approvals_above_accelerators: Option<f64>,
+    /// Accelerators that always need an approval.
+    pub approvals_accelerators: Vec<String>,
+    /// Who may approve, for messages.
+    pub approvers: Option<String>,
+    /// Approved resources.
+    pub approved: Vec<ApprovedResource>,
     /// The label on a pull request that approves its cost.
     pub approving_label: Option<String>,
+    /// Users and teams whose review approves a pull request.
+    pub reviewers: Vec<String>,
+    /// Those of them who approved the newest commit of the pull request, as the code host reports them.
+    pub approved_by: Vec<String>,
+    /// Dollars per month up to which a label or a review approves a resource.
+    pub approves_up_to_usd: Option<f64>,
     /// Labels on the pull request, as the code host reports them.
     pub change_labels: Vec<String>,
+    /// Whether the run compares a change whose labels or reviews the code host reports.
+    pub is_pull_request: bool,
     /// The settings for some paths; a later layer overrides an earlier one.
     pub layers: Vec<PathSettings>,
     /// Names that custom rules can use; `None` if unknown.
@@ -52,15 +68,19 @@ impl RuleSettings {
         !self.budgets.is_empty()
             || !self.limits.is_empty()
             || self.approvals_above_usd.is_some()
+            || self.approvals_above_accelerators.is_some()
+            || !self.approvals_accelerators.is_empty()
             || amounts.into_iter().any(|(_, value, _)| is_amount(value))
     }
 
-    /// Lowers rules whose start date is in the future to notes.
+    /// Lowers rules whose start date is in the future to notes, and removes approvals that have ended.
     pub fn stage(&mut self, today: Date) {
+        self.approved.retain(|it| today <= it.until);
         let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());
         for set in self.rules.values_mut().chain(of_layers) {
             if set.note_until.is_some_and(|day| today <= day) {
                 set.level = Some(Level::Note);
+                set.undetermined = set.undetermined.map(|level| level.and(Some(Level::Note)));
             }
         }
     }
@@ -108,6 +128,17 @@ pub struct PathSettings {
     pub approvals_above_usd: Option<f64>,
 }
 
+/// A resource that somebody approved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovedResource {
+    pub address: String,
+    /// The pattern of its file.
+    pub path: Option<String>,
+    /// The approved dollars per month.
+    pub usd: f64,
+    pub until: Date,
+}
+
 /// A limit on accelerators and machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountLimit {
@@ -124,13 +155,43 @@ pub struct CountLimit {
 }
 
 /// A limit on the cost of some resources together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Budget {
     /// The owner for messages: team search.
     pub name: String,
     /// Label and value of its resources; `None` for all resources.
     pub label: Option<(String, String)>,
-    pub monthly_usd: f64,
+    pub usd: f64,
+    /// The months of its period: 1, 3 or 12.
+    pub months: f64,
+    pub until: Option<Date>,
+    /// Who decides about it.
+    pub owner: Option<String>,
+    /// Whether it covers all repositories of the organization together.
+    pub covers_organization: bool,
+    /// What other repositories use of a budget of the organization.
+    pub elsewhere: Option<UseElsewhere>,
+    pub span: Option<Span>,
+    /// The setting's file and line, for messages.
+    pub place: Option<String>,
+}
+
+/// What other repositories use of a budget.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UseElsewhere {
+    /// Dollars per month.
+    pub usd: f64,
+    pub repositories: usize,
+    pub day: Option<Date>,
+    /// The reason why it may be more.
+    pub why_more: Option<String>,
+}
+
+impl UseElsewhere {
+    pub fn unknown() -> Self {
+        let why = "the use of other repositories is unknown: pass it with --organization";
+        UseElsewhere { why_more: Some(why.to_owned()), ..UseElsewhere::default() }
+    }
 }
 
 /// The number of rules that are on.
@@ -167,6 +228,8 @@ pub struct Override {
     pub level: Option<Level>,
     /// The last day on which the rule reports only notes, regardless of its level.
     pub note_until: Option<Date>,
+    /// The level of a finding if the rule cannot be evaluated. The outer `None` is no setting, the inner one is off.
+    pub undetermined: Option<Option<Level>>,
     pub parameters: Vec<(String, ParameterValue, Option<Span>)>,
 }
 
@@ -190,6 +253,8 @@ pub struct PageText {
     pub file: FileId,
     /// The pack that contains it.
     pub pack: Option<PackName>,
+    /// The level of a finding if the rule cannot be evaluated, unless the settings of the rule have one.
+    pub undetermined: Option<Level>,
 }
 
 /// A pack, with the place of its published rule files.

@@ -50,7 +50,7 @@ pub(crate) use harmless::rents_no_machines;
 pub use load::options::TerraformOptions;
 pub use load::roots::{RootEvidence, RootOverview};
 pub use plan::{PlanSide, is_plan};
-pub(crate) use rows::{may_rent, providers, types, words};
+pub(crate) use rows::{TypeRows, add_types, may_rent, providers, types, words};
 pub use write::TerraformWriter;
 pub(crate) use write::properties::{LabelPlace, PropertyChange, PropertyChanges};
 

@@ -135,7 +135,9 @@ fn target() -> &'static str {
     }
 }
 
-const STEPS: [&str; 6] = ["Install gpulint", "Scan", "Upload to code scanning", "Upload the page", "Comment", "Decide"];
+/// The step "Reviews" runs only with `reviews: true`.
+const STEPS: [&str; 7] =
+    ["Install gpulint", "Reviews", "Scan", "Upload to code scanning", "Upload the page", "Comment", "Decide"];
 
 #[test]
 fn no_change_says_nothing() {
@@ -150,7 +152,7 @@ fn no_change_says_nothing() {
 fn new_waste_is_told_and_fails() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("upload-sarif", "true");
     let run = situation.run();
-    assert_eq!(run.steps, STEPS);
+    assert_eq!(run.steps, STEPS.into_iter().filter(|step| *step != "Reviews").collect::<Vec<_>>());
     assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
     assert_eq!(run.outputs["exit-code"], "1");
     assert_ne!(run.outputs["new-findings"], "0");
@@ -288,6 +290,76 @@ fn a_label_on_the_pull_request_approves_what_it_brings() {
         assert_eq!(run.failed.as_deref(), failed, "{labels}: {}", run.log);
     }
     assert!(!situation.runner.workspace.join("pwned").exists());
+}
+
+/// The author of a change can write a label of a machine, and cannot set a label of the pull request.
+#[test]
+fn a_label_in_the_change_approves_nothing() {
+    let settings = "select = [\"needs-approval\"]\n[approvals]\nabove_monthly_usd = 1000\nlabel = \"gpu-approved\"\n";
+    let machine =
+        |tags: &str| format!("resource \"aws_instance\" \"big\" {{\n  instance_type = \"p4d.24xlarge\"\n{tags}}}\n");
+    let tagged = machine("  tags = { gpulint-approved = \"me\" }\n");
+    let base = [("gpulint.toml", settings), ("a.tf", CLEAN)];
+    let mut situation = Situation::new(&base, &[("b.tf", &tagged)], &[]);
+    let run = situation.run();
+    assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
+    assert!(run.summary.contains("`gpu-approved`"), "{}", run.summary);
+    situation.runner.event["pull_request"]["labels"] = json!([{ "name": "gpu-approved" }]);
+    assert_eq!(situation.run().failed, None);
+    // Other files of a change do not question a machine that was merged earlier.
+    let base = [("gpulint.toml", settings), ("b.tf", tagged.as_str())];
+    let run = Situation::new(&base, &[("a.tf", "locals {}\n")], &[]).run();
+    assert_eq!(run.failed, None, "{}", run.log);
+}
+
+/// The script asks GitHub by `gh`, which is replaced by one that reads files and has the same filters.
+#[test]
+fn only_a_review_of_the_newest_commit_by_another_person_approves() {
+    let sandbox = Sandbox::new("reviews");
+    let review = |user: &str, kind: &str, state: &str, commit: &str| json!({ "user": { "login": user, "type": kind }, "state": state, "commit_id": commit });
+    let reviews = json!([
+        review("alice", "User", "APPROVED", "new"),
+        review("alice", "User", "COMMENTED", "new"),
+        review("early", "User", "APPROVED", "old"),
+        review("author", "User", "APPROVED", "new"),
+        review("robot", "Bot", "APPROVED", "new"),
+        review("unsure", "User", "APPROVED", "new"),
+        review("unsure", "User", "CHANGES_REQUESTED", "new"),
+        review("dismissed", "User", "DISMISSED", "new"),
+        review("guest", "User", "APPROVED", "new"),
+    ]);
+    fs::create_dir_all(sandbox.path("answers")).unwrap();
+    fs::write(sandbox.path("answers/reviews"), reviews.to_string()).unwrap();
+    fs::write(sandbox.path("answers/alice"), r#"{"state": "active"}"#).unwrap();
+    fs::write(sandbox.path("answers/guest"), r#"{"state": "pending"}"#).unwrap();
+    let gh = "#!/bin/sh\nfor it do last=$it; case $it in repos/*/pulls/7/reviews*) file=reviews;; \
+              orgs/acme/teams/gpu/memberships/*) file=${it##*/};; esac; done\n\
+              exec jq -r \"$last\" \"$ANSWERS/$file\"\n";
+    fs::create_dir_all(sandbox.path("bin")).unwrap();
+    fs::write(sandbox.path("bin/gh"), gh).unwrap();
+    fs::set_permissions(sandbox.path("bin/gh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let approved = || {
+        let output = sandbox.path("output");
+        let _ = fs::remove_file(&output);
+        let script = format!("{}/packaging/action/reviews.sh", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("bash");
+        command.arg(script).env("PATH", path).env("ANSWERS", sandbox.path("answers"));
+        command.env("RUNNER_TEMP", &sandbox.directory).env("GITHUB_OUTPUT", &output);
+        command.env("GITHUB_REPOSITORY", "acme/infra").env("GPULINT_PULL_REQUEST", "7");
+        command.env("GPULINT_HEAD", "new").env("GPULINT_AUTHOR", "author");
+        command.env("GPULINT_APPROVER_TEAMS", "@acme/gpu\nnot a team\n");
+        let ran = command.output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let text = fs::read_to_string(output).unwrap();
+        let list = text.trim().strip_prefix("approved-by=").unwrap().to_owned();
+        let mut names: Vec<String> = serde_json::from_str(&list).unwrap();
+        names.sort();
+        names
+    };
+    assert_eq!(approved(), ["@acme/gpu", "alice", "guest"]);
+    fs::remove_file(sandbox.path("answers/reviews")).unwrap();
+    assert_eq!(approved(), [""; 0]);
 }
 
 #[test]

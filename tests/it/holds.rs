@@ -29,11 +29,13 @@ pub(crate) fn settings(catalog: Catalog) -> AnalysisSettings {
         label_values: BTreeMap::from([("team".to_owned(), vec!["search".to_owned()])]),
         tiers: BTreeMap::from([("serving".to_owned(), vec!["T4".to_owned(), "L4".to_owned()])]),
         budgets: vec![
-            Budget { name: "all of it".to_owned(), label: None, monthly_usd: 100.0 },
+            Budget { name: "all of it".to_owned(), label: None, usd: 100.0, months: 1.0, ..Budget::default() },
             Budget {
                 name: "team search".to_owned(),
                 label: Some(("team".to_owned(), "search".to_owned())),
-                monthly_usd: 0.0,
+                usd: 0.0,
+                months: 1.0,
+                ..Budget::default()
             },
         ],
         approvals_above_usd: Some(1_000.0),

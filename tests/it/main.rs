@@ -62,6 +62,7 @@ mod policy;
 mod precommit;
 mod price_release;
 mod pricing_data;
+mod promises;
 mod properties;
 mod readme;
 mod references;

@@ -22,15 +22,29 @@ pub(in crate::cli) struct Selection {
     /// Add the custom rules in this directory; repeatable
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) rules: Vec<PathBuf>,
-    /// Set the labels of the pull request: names separated by commas, or a JSON list
-    #[arg(long, value_name = "LABELS", value_parser = change_labels, default_value = "", hide_default_value = true)]
-    pub(in crate::cli) change_labels: ChangeLabels,
+    /// Set the labels of the pull request: names separated by commas, or a JSON list; empty if it has none
+    #[arg(long, value_name = "LABELS", value_parser = change_labels)]
+    pub(in crate::cli) change_labels: Option<ChangeLabels>,
+    /// Set who approved the newest commit of the pull request: users and @teams separated by commas, or a JSON list; empty
+    /// if nobody did
+    #[arg(long, value_name = "NAMES", value_parser = change_labels)]
+    pub(in crate::cli) approved_by: Option<ChangeLabels>,
+    /// Read what other repositories use of the budgets of the organization from this file, which `gpulint-fleet use` writes
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) organization: Option<PathBuf>,
+    /// Name this repository as the fleet does, such as github.com/acme/infra [default: the repository of the CI job]
+    #[arg(long, value_name = "NAME", requires = "organization")]
+    pub(in crate::cli) repository: Option<String>,
     /// Report the findings that the baseline accepts, too
     #[arg(long)]
     pub(in crate::cli) no_baseline: bool,
+    /// Whether the run compares a change with its base.
+    #[arg(skip)]
+    pub(in crate::cli) compares: bool,
 }
 
-/// Labels of a pull request. Only the code host knows them: gpulint never reads them from the files that it checks.
+/// Labels or approvers of a pull request. Only the code host knows them: gpulint never reads them from the files that it
+/// checks.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct ChangeLabels(pub(in crate::cli) Vec<String>);
 

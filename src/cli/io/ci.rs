@@ -121,7 +121,7 @@ pub(in crate::cli) fn stray_interface(host: CodeHost, environment: CiVariables, 
 }
 
 /// Returns the host of an address: `host` for `https://host:8443/path`.
-fn host_of(address: &str) -> String {
+pub(in crate::cli) fn host_of(address: &str) -> String {
     let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);

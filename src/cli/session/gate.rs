@@ -3,9 +3,10 @@
 use crate::cli::args::FailOnChoice;
 use crate::cli::session::SessionPolicy;
 use crate::cli::session::packs::LoadedPack;
+use crate::cli::session::settings::level_without_result;
 use crate::cli::session::verdicts::growth;
 use crate::compare::{self, Gate};
-use crate::config::{SettingKey, key, setting};
+use crate::config::{Config, SettingKey, key, setting};
 use crate::diagnostic::Level;
 use crate::rules::Confidence;
 
@@ -19,7 +20,10 @@ pub(in crate::cli) fn gate(asked: &FailOnChoice, policy: &SessionPolicy) -> Gate
     let confidence =
         asked.fail_confidence.or_else(|| configured(setting!("fail-confidence"))).unwrap_or(Confidence::Medium);
     let shown = asked.min_confidence.or_else(|| configured(setting!("min-confidence"))).unwrap_or(Confidence::Low);
-    let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
+    let configs = std::iter::once(config).chain(policy.packs.iter().map(|pack| &pack.config));
+    let demands_results = configs.filter_map(demanded).any(|demanded| demanded >= level);
+    let fails_on_unread =
+        asked.fail_on_unread || demands_results || config.flag(setting!("fail-on-unread")).unwrap_or(false);
     let fails_on_examples = config.flag(setting!("fail-on-examples")).unwrap_or(false);
     let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
     let examples = if fails_on_examples { ", fail-on-examples = true" } else { "" };
@@ -40,6 +44,12 @@ pub(in crate::cli) fn gate(asked: &FailOnChoice, policy: &SessionPolicy) -> Gate
         growth: growth(config),
         setting,
     }
+}
+
+/// Returns the highest level of a rule that must have a result. What gpulint cannot read has none.
+fn demanded(config: &Config) -> Option<Level> {
+    let of_rules = config.rules().into_iter().filter_map(|rule| rule.undetermined.flatten());
+    of_rules.chain(level_without_result(config)).max()
 }
 
 /// Returns the gate of a comparison.

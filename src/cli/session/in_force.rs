@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::packs::{self, LoadedPack};
-use super::{names, prices, settings};
+use super::{names, organization, prices, settings};
 use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::args::{InputArguments, Selection};
@@ -100,7 +100,8 @@ pub(in crate::cli) fn rules(
     names: impl FnOnce() -> KnownNames,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut rule_settings = settings::rule_settings(config);
-    rule_settings.change_labels.clone_from(&asked.change_labels.0);
+    rule_settings.change_labels = asked.change_labels.iter().flat_map(|it| it.0.iter().cloned()).collect();
+    rule_settings.is_pull_request = asked.compares && (asked.change_labels.is_some() || asked.approved_by.is_some());
     rule_settings.profile = asked.profile.unwrap_or(rule_settings.profile);
     if !asked.select.is_empty() {
         rule_settings.select = settings::chosen(&asked.select, &[]);
@@ -114,14 +115,25 @@ pub(in crate::cli) fn rules(
         layer.ignore.take_if(|_| !asked.ignore.is_empty());
     }
     let relaxed = packs::add(packs, config, &mut rule_settings);
+    let reviews = asked.approved_by.iter().flat_map(|it| &it.0);
+    let may_approve = |name: &&String| rule_settings.reviewers.iter().any(|it| it.eq_ignore_ascii_case(name));
+    rule_settings.approved_by = reviews.filter(may_approve).cloned().collect();
     rule_settings.stage(today);
+    for budget in &mut rule_settings.budgets {
+        budget.place =
+            budget.span.map(|span| place.paths().locate(sources, span)).map(|at| format!("{}:{}", at.path, at.line));
+    }
+    organization::add_use(&mut rule_settings.budgets, asked, config, packs, today)?;
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
+    let of_packs = pages.len();
     for (directory, span) in config.texts(setting!("rules-dir")) {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
     }
     for directory in &asked.rules {
         pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
     }
+    let undetermined = settings::level_without_result(config);
+    pages.iter_mut().skip(of_packs).for_each(|page| page.undetermined = undetermined);
     // A directory can be in the settings and on the command line.
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));

@@ -26,6 +26,9 @@ pub(in crate::cli) fn unknown(config: &Config, catalog: &Catalog) -> Vec<Diagnos
     for layer in config.layers() {
         names.tiers(layer.config.below(setting!("tiers")));
     }
+    for (name, span) in config.texts(setting!("approvals.accelerators")) {
+        names.accelerator(name, *span);
+    }
     for table in config.tables(setting!("contracts")) {
         names.contract(&table);
     }

@@ -12,7 +12,7 @@ use crate::cli::io::output;
 use crate::cli::io::place::{self, WorkingTree};
 use crate::config::{self, Config, SettingKey, key, setting};
 use crate::decide::Baseline;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::measured::UsageOptions;
 use crate::measured::paid::PaidOptions;
 use crate::report::{self, ReportStyle, ShownPaths};
@@ -227,8 +227,20 @@ pub fn rule_settings(config: &Config) -> rules::RuleSettings {
         budgets: config.budgets().iter().map(budget).collect(),
         limits: config.limits().iter().map(limit).collect(),
         approvals_above_usd: config.number(setting!("approvals.above_monthly_usd")),
+        approvals_above_accelerators: config.number(setting!("approvals.above_accelerators")),
+        approvals_accelerators: config
+            .texts(setting!("approvals.accelerators"))
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect(),
+        approvers: config.text(setting!("approvals.by")).map(|(by, _)| by.to_owned()),
+        approved: config.approved().iter().map(approved).collect(),
+        reviewers: config.texts(setting!("approvals.reviewers")).iter().map(|(name, _)| name.clone()).collect(),
+        approved_by: Vec::new(),
+        approves_up_to_usd: config.number(setting!("approvals.up_to_monthly_usd")),
         approving_label: config.text(setting!("approvals.label")).map(|(label, _)| label.to_owned()),
         change_labels: Vec::new(),
+        is_pull_request: false,
         layers: config.layers().iter().map(layer).collect(),
         names: None,
     }
@@ -261,6 +273,15 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathSettings {
     }
 }
 
+fn approved(it: &config::ApprovedSetting<'_>) -> rules::ApprovedResource {
+    rules::ApprovedResource {
+        address: it.address.to_owned(),
+        path: it.path.map(str::to_owned),
+        usd: it.usd,
+        until: it.until,
+    }
+}
+
 fn limit(it: &config::LimitSetting<'_>) -> rules::CountLimit {
     let (name, label) = whose(it.of);
     rules::CountLimit {
@@ -275,7 +296,18 @@ fn limit(it: &config::LimitSetting<'_>) -> rules::CountLimit {
 
 fn budget(it: &config::BudgetSetting<'_>) -> rules::Budget {
     let (name, label) = whose(it.of);
-    rules::Budget { name, label, monthly_usd: it.monthly_usd }
+    rules::Budget {
+        name,
+        label,
+        usd: it.usd,
+        months: it.months,
+        until: it.until,
+        owner: it.owner.map(str::to_owned),
+        covers_organization: it.covers_organization,
+        elsewhere: it.covers_organization.then(rules::UseElsewhere::unknown),
+        span: Some(it.span),
+        place: None,
+    }
 }
 
 /// Returns the name of a group of resources for messages, and the label that selects them.
@@ -306,8 +338,14 @@ pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
         span: Some(rule.span),
         level: rule.level,
         note_until: rule.note_until,
+        undetermined: rule.undetermined,
         parameters: rule.parameters.iter().map(parameter).collect(),
     }
+}
+
+/// Returns the level of a finding if a rule file of these settings cannot be evaluated.
+pub(in crate::cli) fn level_without_result(config: &Config) -> Option<Level> {
+    config.text(setting!("undetermined")).and_then(|(name, _)| Level::from_name(name))
 }
 
 /// Converts a value into a parameter of a rule.
@@ -340,7 +378,7 @@ pub(in crate::cli) fn pages_in(
         let file = sources
             .open(&path)
             .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
-        pages.push(PageText { text: sources.text(file), path, file, pack: None });
+        pages.push(PageText { text: sources.text(file), path, file, pack: None, undetermined: None });
     }
     Ok(pages)
 }

@@ -1,7 +1,8 @@
-//! Finds budgets that apply to no resource. If a budget's label is misspelled, every change would pass.
+//! Finds budgets that have ended or apply to no resource. If a budget's label is misspelled, every change would pass.
 
 use super::Session;
 use crate::Analysis;
+use crate::config;
 use crate::inventory::{Fact, Resource};
 
 impl Session {
@@ -12,7 +13,8 @@ impl Session {
             return Vec::new();
         }
         let budgets = self.policy.config.budgets();
-        let labels = budgets.iter().filter_map(|budget| Some((budget.of?, budget.span)));
+        let of_here = budgets.iter().filter(|budget| !budget.covers_organization);
+        let labels = of_here.filter_map(|budget| Some((budget.of?, budget.span)));
         let nobodys = labels.filter(|((key, value), _)| !resources.iter().any(|it| may_carry(it, key, value)));
         let line = |((key, value), span)| {
             let at = self.scope.paths.locate(&self.sources, span);
@@ -22,7 +24,19 @@ impl Session {
                 at.path, at.line
             )
         };
-        nobodys.map(line).collect()
+        nobodys.map(line).chain(self.ended_budgets()).collect()
+    }
+
+    /// Returns a line for each budget whose last day is over.
+    fn ended_budgets(&self) -> impl Iterator<Item = String> {
+        let today = self.policy.today;
+        let ended = move |budget: config::BudgetSetting<'_>| {
+            let until = budget.until.filter(|until| *until < today)?;
+            let at = self.scope.paths.locate(&self.sources, budget.span);
+            let whom = budget.owner.map(|owner| format!(": ask {owner}")).unwrap_or_default();
+            Some(format!("the budget in {}:{} ended on {until} and still counts{whom}", at.path, at.line))
+        };
+        self.policy.config.budgets().into_iter().filter_map(ended)
     }
 }
 

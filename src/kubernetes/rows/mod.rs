@@ -3,7 +3,9 @@
 pub(super) mod amount;
 pub(super) mod count;
 pub(super) mod devices;
+pub(super) mod entries;
 pub(super) mod facts;
+mod line;
 pub(super) mod path;
 pub(super) mod quantity;
 pub(super) mod settings;

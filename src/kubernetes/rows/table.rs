@@ -6,16 +6,13 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde::Deserialize;
 
-use crate::inventory::LinkKind;
+use crate::inventory::{Key, LinkKind};
 use crate::languages::yaml::Node;
-use crate::source::value_of;
+use crate::source::{AdaptiveRegex, value_of};
 
-#[cfg(test)]
 use super::devices::DEVICES;
 use super::path::{FieldPaths, ManifestPath, PathsForm};
 use super::writing::{FactWriting, KindConstant};
-#[cfg(test)]
-use crate::source::AdaptiveRegex;
 
 /// Names of facts, with the sources of each.
 pub(in crate::kubernetes) type FactSources = BTreeMap<String, FieldSources>;
@@ -807,19 +804,16 @@ pub(in crate::kubernetes) struct Kinds {
 }
 
 impl Kinds {
-    fn new(rows: &'static str, names: &'static str) -> Self {
+    pub(super) fn new(rows: &'static str, names: &'static str) -> Self {
         let known: Vec<KnownKind> = rows.lines().filter_map(KnownKind::of).collect();
         let with_shape = known.iter().enumerate().filter(|(_, known)| known.has_shape());
         let shaped = with_shape.map(|(place, _)| place).collect();
         Kinds { known, names, shaped }
     }
 
-    /// Checks for mistakes that the types do not exclude.
-    #[cfg(test)]
-    fn verify(&self) -> Result<(), String> {
-        use crate::inventory::Key;
-
-        for row in self.rows() {
+    /// Checks the definitions from a position on for mistakes that the types do not exclude.
+    pub(super) fn verify(&self, from: usize) -> Result<(), String> {
+        for row in self.known.iter().skip(from).map(KnownKind::row) {
             let facts = row.pods.iter().map(|pods| &pods.facts).chain(row.machines.iter().map(|m| &m.facts));
             for (name, source) in facts.chain([&row.facts]).flatten() {
                 Key::named(name).ok_or_else(|| format!("{}: there is no fact `{name}`", row.kind))?;
@@ -870,12 +864,17 @@ impl Kinds {
     }
 }
 
-/// The embedded table.
+/// Lines of the embedded definitions, and of their names.
+pub(super) const EMBEDDED: (&str, &str) =
+    (include_str!(concat!(env!("OUT_DIR"), "/kinds.rows")), include_str!(concat!(env!("OUT_DIR"), "/kinds.names")));
+
+/// The lines in use: the embedded ones, or these with the entries of the user.
+pub(super) static LINES: OnceLock<(&'static str, &'static str)> = OnceLock::new();
+
+/// The embedded table, with the entries of the user.
 pub(in crate::kubernetes) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
-    Kinds::new(
-        include_str!(concat!(env!("OUT_DIR"), "/kinds.rows")),
-        include_str!(concat!(env!("OUT_DIR"), "/kinds.names")),
-    )
+    let (rows, names) = *LINES.get_or_init(|| EMBEDDED);
+    Kinds::new(rows, names)
 });
 
 /// The kinds of commands and calls, whose objects gpulint writes itself. Most runs do not need them.
@@ -928,8 +927,8 @@ mod tests {
 
     #[test]
     fn the_table_of_kinds_is_sound() {
-        KINDS.verify().unwrap();
-        CALLED.verify().unwrap();
+        KINDS.verify(0).unwrap();
+        CALLED.verify(0).unwrap();
         let names =
             |table: &Kinds| table.names.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>();
         assert!(names(&CALLED).into_iter().all(is_called) && !names(&KINDS).into_iter().any(is_called));

@@ -11,9 +11,10 @@ use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{FactRow, FieldAnswer, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
-use crate::inventory::{self, Fact, FactValue, Key, Purchase, Range};
+use crate::inventory::{self, Fact, FactOrigin, FactValue, Key, Purchase, Range};
 use crate::languages::cel::{CelMap, CelType, CelValue, UnknownSubject, UnknownValue};
 use crate::pricing;
+use crate::rules::ApprovedResource;
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -68,6 +69,9 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         taggable: CelType::Flag, "True if the type accepts labels that appear on the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
         label_keys_beside: CelType::list(CelType::Text), "Keys of the labels or tags of other resources in the same deployment. Not set if \
          there are none." => |asking, id| asking.of(id, label_keys_beside);
+        assumed: CelType::list(CelType::Text), "Names of the facts that the files do not set and for which gpulint uses a value of its settings \
+         or of its price list: 'region' in assumed." => |asking, id| asking.of(id, assumed);
+        approved_usd: CelType::Double, "Dollars per month that `[[approved]]` allows for the resource today. Not set without an entry." => approved_usd;
         superseded: CelType::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
         is_paid: CelType::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
         links: CelType::list(LINK.holds()), "Links to other resources." => links;
@@ -239,6 +243,28 @@ fn label_keys_beside(resource: &inventory::Resource) -> CelValue {
         [] => CelValue::Absent,
         keys => CelValue::list(keys.iter().map(|key| CelValue::Text(key.clone()))),
     }
+}
+
+/// Returns the highest amount that is approved for the resource.
+fn approved_usd(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let approved = &asking.settings.approved;
+    if approved.is_empty() {
+        return CelValue::Absent;
+    }
+    let path = belonging::path(asking, RESOURCE.handle(id));
+    asking.of(id, |it| {
+        let in_file = |form: &str| path.as_text().is_some_and(|path| crate::source::matches(form, path));
+        let is_of =
+            |entry: &&ApprovedResource| entry.address == it.address && entry.path.as_deref().is_none_or(in_file);
+        let amounts = approved.iter().filter(is_of).map(|entry| entry.usd);
+        amounts.reduce(f64::max).map_or(CelValue::Absent, CelValue::Double)
+    })
+}
+
+/// Returns the names of the facts whose values gpulint assumes.
+fn assumed(resource: &inventory::Resource) -> CelValue {
+    let is_assumed = |key: &Key| matches!(resource.fact(*key).origin(), Some(FactOrigin::Assumed(_)));
+    CelValue::list(Key::ALL.iter().filter(|key| is_assumed(key)).map(|key| CelValue::text(key.name())))
 }
 
 /// The limit on the links of one resource that rules can see.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
-use super::{FactContext, kinds};
+use super::{FactContext, kinds, unknown_sum};
 use crate::inventory::SupportingComponent;
 use crate::languages::cel::{CelMap, CelType, CelValue};
 use crate::rules::{Budget, CountLimit};
@@ -35,17 +35,38 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
             tiers: CelType::map(CelType::Text, CelType::list(CelType::Text)), "Allowed accelerators for each purpose." => |asking, _| {
                 texts(&asking.settings.tiers)
             };
-            budgets: CelType::list(CelType::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
+            budgets: CelType::list(CelType::Any), "Budgets, each with name, label, value, owner, place, usd, months, monthly_usd, elsewhere, elsewhere_in and elsewhere_rest." => |asking, _| {
                 CelValue::list(asking.settings.budgets.iter().map(budget))
             };
             limits: CelType::list(CelType::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
                 CelValue::list(asking.settings.limits.iter().map(limit))
+            };
+            approvals_above_accelerators: CelType::Double, "Accelerators above which a resource needs an approval." => |asking, _| {
+                asking.settings.approvals_above_accelerators.map_or(CelValue::Absent, CelValue::Double)
+            };
+            approvals_accelerators: CelType::list(CelType::Text), "Accelerators that always need an approval." => |asking, _| {
+                CelValue::list(asking.settings.approvals_accelerators.iter().map(|it| CelValue::text(&**it)))
+            };
+            approvers: CelType::Text, "Who may approve." => |asking, _| {
+                asking.settings.approvers.as_deref().map_or(CelValue::Absent, CelValue::text)
+            };
+            approves_up_to_usd: CelType::Double, "Dollars per month up to which a label or a review of a pull request approves a resource." => |asking, _| {
+                asking.settings.approves_up_to_usd.map_or(CelValue::Absent, CelValue::Double)
+            };
+            reviewers: CelType::list(CelType::Text), "Users and teams whose review approves what a pull request adds." => |asking, _| {
+                CelValue::list(asking.settings.reviewers.iter().map(|it| CelValue::text(&**it)))
+            };
+            approved_by: CelType::list(CelType::Text), "Those of `reviewers` who approved the newest commit of the pull request, as the code host reports them." => |asking, _| {
+                CelValue::list(asking.settings.approved_by.iter().map(|it| CelValue::text(&**it)))
             };
             approving_label: CelType::Text, "Label on a pull request that approves what the change adds." => |asking, _| {
                 asking.settings.approving_label.as_deref().map_or(CelValue::Absent, CelValue::text)
             };
             change_labels: CelType::list(CelType::Text), "Labels of the pull request, as the code host reports them." => |asking, _| {
                 CelValue::list(asking.settings.change_labels.iter().map(|label| CelValue::text(&**label)))
+            };
+            is_pull_request: CelType::Flag, "True if the run compares a change, and the code host reports its labels or reviews." => |asking, _| {
+                CelValue::Flag(asking.settings.is_pull_request)
             };
             approvals_above_usd: CelType::Double, "Dollars per month above which a resource needs a justification." => |asking, _| {
                 asking.settings.approvals_above_usd.map_or(CelValue::Absent, CelValue::Double)
@@ -56,7 +77,23 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
 
 fn budget(it: &Budget) -> CelValue {
     let mut map = CelMap::lenient(None);
-    map.set("monthly_usd", CelValue::Double(it.monthly_usd));
+    map.set("usd", CelValue::Double(it.usd));
+    map.set("months", CelValue::Double(it.months));
+    map.set("monthly_usd", CelValue::Double(it.usd / it.months));
+    for (name, text) in [("owner", &it.owner), ("place", &it.place)] {
+        if let Some(text) = text {
+            map.set(name, CelValue::text(&**text));
+        }
+    }
+    let elsewhere = it.elsewhere.as_ref();
+    map.set("elsewhere", CelValue::Double(elsewhere.map_or(0.0, |it| it.usd)));
+    if let Some((elsewhere, day)) = elsewhere.and_then(|it| Some((it, it.day?))) {
+        let count = elsewhere.repositories;
+        let noun = if count == 1 { "repository" } else { "repositories" };
+        map.set("elsewhere_in", CelValue::text(format!("{count} other {noun} on {day}")));
+    }
+    let rest = elsewhere.and_then(|it| it.why_more.as_deref());
+    map.set("elsewhere_rest", rest.map_or(CelValue::Double(0.0), |why| unknown_sum(&why.into())));
     of_somebody(map, &it.name, it.label.as_ref())
 }
 

@@ -45,6 +45,8 @@ pub struct RuleFile {
     pub parameters: Vec<Declared>,
     /// Whether the rule file has no examples on purpose.
     pub untested: bool,
+    /// The level of a finding if the rule cannot be evaluated.
+    pub undetermined: Option<Level>,
     /// The text of the rule file.
     pub text: Cow<'static, str>,
     /// Byte at which the prose starts.
@@ -526,6 +528,7 @@ fn build(
         parameters,
         raw,
         untested,
+        undetermined: None,
         text: Cow::Borrowed(""),
         prose: prose + FENCE.len(),
         matches,

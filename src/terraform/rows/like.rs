@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// The definitions of one section of `resources/`, by type.
-pub(super) type TypeRows = BTreeMap<String, Vec<Table>>;
+pub(crate) type TypeRows = BTreeMap<String, Vec<Table>>;
 
 /// The maximum length of a chain of `like` references.
 const LONGEST: usize = 8;

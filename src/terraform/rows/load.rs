@@ -14,19 +14,59 @@ use super::language::{
     Assignment, Assignments, Conditions, ContainerAt, CountReading, FactReading, LabelList, LabelsAt, Many,
     ProviderRow, RowConstant, RowPattern, RowSection, RowTable, Spec, TypeRow,
 };
+use super::like::{self, TypeRows};
 use crate::inventory::row_path::RowPath;
 
 include!(concat!(env!("OUT_DIR"), "/resources.rs"));
 
+/// A section of the table: names and definitions as JSON, by name.
+type SectionTexts = Vec<(&'static str, &'static str)>;
+
+/// The definitions of types and modules that a user adds.
+static OWN: OnceLock<(SectionTexts, SectionTexts)> = OnceLock::new();
+
+/// Adds the definitions of a user, before the first use of the table. Returns false if it is in use with others.
+pub(crate) fn add_types(types: &TypeRows, modules: &TypeRows) -> Result<bool, String> {
+    let own = (texts_of(types, TYPES)?, texts_of(modules, MODULES)?);
+    let is_same = |known: &(SectionTexts, SectionTexts)| *known == own;
+    if let Some(known) = OWN.get() {
+        return Ok(is_same(known));
+    }
+    Ok(OWN.set(own).is_ok())
+}
+
+/// Returns the definitions with their inherited keys, each checked.
+fn texts_of(own: &TypeRows, embedded: &'static [(&str, &str)]) -> Result<SectionTexts, String> {
+    let text_of = |name: &str| embedded.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    if let Some(name) = own.keys().find(|name| text_of(name).is_some()) {
+        return Err(format!("`{name}` already has an entry"));
+    }
+    let mut all = own.clone();
+    let models = own.values().flatten().filter_map(|row| row.get("like")?.as_str()?.split('#').next());
+    for name in models {
+        if let Some(text) = text_of(name).filter(|_| !own.contains_key(name)) {
+            all.insert(name.to_owned(), serde_json::from_str(text).map_err(|error| error.to_string())?);
+        }
+    }
+    let mut texts = SectionTexts::new();
+    for (name, rows) in like::resolved(&all)?.into_iter().filter(|(name, _)| own.contains_key(name)) {
+        let text = serde_json::to_string(&rows).map_err(|error| error.to_string())?;
+        read(&text).map_err(|why| format!("`{name}`: {why}"))?;
+        // The table lives as long as the program.
+        texts.push((name.leak(), text.leak()));
+    }
+    Ok(texts)
+}
+
 /// Returns the types that have definitions.
 pub(crate) fn types() -> impl Iterator<Item = &'static str> {
-    TYPES.iter().map(|(name, _)| *name)
+    table().types.texts.iter().map(|(name, _)| *name)
 }
 
 /// Returns the keys that the definitions of a type use, such as attributes and nested blocks.
 pub(crate) fn words(kind: &str) -> BTreeSet<&'static str> {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let texts = TYPES.iter().filter(|(name, _)| *name == kind).map(|(_, text)| *text);
+    let texts = table().types.texts.iter().filter(|(name, _)| *name == kind).map(|(_, text)| *text);
     texts.flat_map(|text| text.split(|c| !is_name(c))).filter(|word| word.len() > 3).collect()
 }
 
@@ -38,7 +78,20 @@ pub(crate) fn providers() -> impl Iterator<Item = &'static str> {
 /// Returns the embedded table. A unit test checks that it can be parsed.
 pub(super) fn table() -> &'static RowTable {
     static TABLE: OnceLock<RowTable> = OnceLock::new();
-    TABLE.get_or_init(|| RowTable::new(PROVIDERS, TYPES, MODULES))
+    TABLE.get_or_init(|| match OWN.get_or_init(Default::default) {
+        (types, modules) if types.is_empty() && modules.is_empty() => RowTable::new(PROVIDERS, TYPES, MODULES),
+        (types, modules) => RowTable::new(PROVIDERS, with_own(TYPES, types), with_own(MODULES, modules)),
+    })
+}
+
+/// Returns a section with the definitions of the user, sorted by name.
+fn with_own(
+    embedded: &'static [(&str, &str)],
+    own: &[(&'static str, &'static str)],
+) -> &'static [(&'static str, &'static str)] {
+    let mut all = [embedded, own].concat();
+    all.sort_by_key(|(name, _)| *name);
+    all.leak()
 }
 
 impl RowTable {

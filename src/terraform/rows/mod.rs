@@ -14,7 +14,6 @@ mod fact;
 mod inverse;
 mod labels;
 mod language;
-#[cfg(test)]
 mod like;
 mod links;
 mod load;
@@ -48,7 +47,8 @@ use super::block::EvaluatedBlock;
 use build::Builder;
 use language::RowRole;
 
-pub(crate) use load::{providers, types, words};
+pub(crate) use like::TypeRows;
+pub(crate) use load::{add_types, providers, types, words};
 
 /// Returns whether a definition describes resources of the type.
 pub(super) fn has_row(kind: &str) -> bool {

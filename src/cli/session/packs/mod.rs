@@ -87,7 +87,10 @@ pub(in crate::cli) fn load(
         }
         let mut pages = settings::pages_in(sources, path, place)?;
         let pack = name_of(path, &config);
-        pages.iter_mut().for_each(|page| page.pack = Some(pack.clone()));
+        let undetermined = settings::level_without_result(&config);
+        for page in &mut pages {
+            (page.pack, page.undetermined) = (Some(pack.clone()), undetermined);
+        }
         packs.push(LoadedPack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
     }
     Ok(packs)
@@ -164,6 +167,7 @@ pub(in crate::cli) fn add(packs: &[LoadedPack], own: &Config, into: &mut rules::
             if known.level.is_none() && known.note_until.is_none() {
                 (known.level, known.note_until) = (of_pack.level, of_pack.note_until);
             }
+            known.undetermined = known.undetermined.or(of_pack.undetermined);
             let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
             known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
         }
@@ -192,15 +196,18 @@ fn add_rule_settings(pack: &LoadedPack, into: &mut rules::RuleSettings) {
     into.removed.extend(of_pack.removed);
     into.budgets.extend(of_pack.budgets);
     into.limits.extend(of_pack.limits);
-    into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {
-        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
-        (own, _) => own,
-    };
-    let approving = into.approving_label.take();
-    into.approving_label = match (approving, of_pack.approving_label) {
-        (own, Some(given)) if own.is_none() || fixed.contains(&"needs-approval") => Some(given),
-        (own, _) => own,
-    };
+    let is_kept = fixed.contains(&"needs-approval");
+    lay_over(&mut into.approvals_above_usd, of_pack.approvals_above_usd, is_kept);
+    lay_over(&mut into.approvals_above_accelerators, of_pack.approvals_above_accelerators, is_kept);
+    lay_over(&mut into.approves_up_to_usd, of_pack.approves_up_to_usd, is_kept);
+    lay_over(&mut into.approving_label, of_pack.approving_label, is_kept);
+    lay_over(&mut into.approvers, of_pack.approvers, is_kept);
+    if into.reviewers.is_empty() || is_kept && !of_pack.reviewers.is_empty() {
+        into.reviewers = of_pack.reviewers;
+    }
+    let missing = of_pack.approvals_accelerators.into_iter().filter(|it| !into.approvals_accelerators.contains(it));
+    let missing: Vec<String> = missing.collect();
+    into.approvals_accelerators.extend(missing);
     for layer in &mut into.layers {
         layer.rules.retain(|name, _| !fixed.contains(&name.as_str()));
         if fixed.contains(&"unknown-label-value") {
@@ -218,6 +225,13 @@ fn add_rule_settings(pack: &LoadedPack, into: &mut rules::RuleSettings) {
             let missing: Vec<String> = missing.filter(|label| !required.contains(label)).cloned().collect();
             required.extend(missing);
         }
+    }
+}
+
+/// Uses the value of a pack if the repository has none, or if the repository cannot change it.
+fn lay_over<T>(own: &mut Option<T>, of_pack: Option<T>, is_kept: bool) {
+    if own.is_none() || is_kept && of_pack.is_some() {
+        *own = of_pack;
     }
 }
 

@@ -9,7 +9,7 @@ use notes::Remarks;
 
 use crate::Analysis;
 use crate::catalog::Currency;
-use crate::cli::args::Diff;
+use crate::cli::args::{Diff, Selection};
 use crate::cli::io::git::Base;
 use crate::cli::io::{output, place};
 use crate::cli::session::alone::SeparateFiles;
@@ -140,10 +140,11 @@ fn note_hidden_growth(
 
 /// Returns the state after the change. With --staged, this is the index.
 fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
+    let selection = Selection { compares: true, ..arguments.selection.clone() };
     if !arguments.staged {
-        return Ok((Session::judging(&arguments.input, &arguments.selection)?, None));
+        return Ok((Session::judging(&arguments.input, &selection)?, None));
     }
-    let settings = Session::of_index(&arguments.input, &arguments.selection)?;
+    let settings = Session::of_index(&arguments.input, &selection)?;
     base_revision::staged(&settings).map(|(head, staged)| (head, Some(staged)))
 }
 

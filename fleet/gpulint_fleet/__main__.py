@@ -1,4 +1,4 @@
-"""The command line: list, plan, scan, merge, report, fix."""
+"""The command line: list, plan, scan, merge, report, use, fix."""
 
 import argparse
 import datetime
@@ -91,6 +91,7 @@ def plan_(arguments):
         owners=arguments.owners,
         jobs=arguments.jobs,
         git=git_options(arguments),
+        tell=say,
     )
     say(f"the plan of {arguments.date} has {count} repositories: {store.plan_path}")
     return 0
@@ -116,17 +117,25 @@ def scan_(arguments):
 
 
 def merge_(arguments):
+    from .budgets import line_of
     from .merge import merge
 
     store = Store(arguments.store, arguments.date)
     told, complete = merge(
-        store, at_least=arguments.at_least, cluster_file=arguments.clusters, threads=arguments.threads, tell=say
+        store,
+        at_least=arguments.at_least,
+        cluster_file=arguments.clusters,
+        budget_file=arguments.budgets,
+        threads=arguments.threads,
+        tell=say,
     )
     say(f"{told['read']} of {told['planned']} repositories were read: {store.summary_path}")
     for name in told["not_scanned"][:10]:
         say(f"  not scanned: {name}")
     for it in told["failed"][:10]:
         say(f"  {it['status']}: {it['repository']}: {it['reason']}")
+    for it in told["budgets"]:
+        say(line_of(it))
     if not complete:
         say("the date is incomplete: run `gpulint-fleet scan --again`, then merge again")
     return 0 if complete else 3
@@ -138,6 +147,16 @@ def report_(arguments):
     text = report(Store(arguments.store, arguments.date))
     with open(arguments.output, "w", encoding="utf-8") as file:
         file.write(text)
+    return 0
+
+
+def use_(arguments):
+    from .store import write
+    from .use import sign, use
+
+    write(arguments.output, use(Store(arguments.store, arguments.date)))
+    if arguments.key:
+        sign(arguments.output, arguments.key)
     return 0
 
 
@@ -272,11 +291,22 @@ def parser():
         it, "--at-least", type=float, default=0.99, help="fail if a smaller share of the repositories was read [0.99]"
     )
     option(it, "--clusters", help="read from this TOML file which files belong to one cluster")
+    option(
+        it,
+        "--budgets",
+        metavar="FILE",
+        help="read the budgets of the organization from this gpulint.toml [the policy of the plan]",
+    )
     option(it, "--threads", type=int, help="limit the threads of DuckDB [all]")
 
     it = verb("report", report_, "write a page about all repositories")
     dated(it)
     option(it, "--output", required=True)
+
+    it = verb("use", use_, "write what all repositories use, for budgets of the organization in pull requests")
+    dated(it)
+    option(it, "--output", required=True, help="write the use to this CSV file, for example organization.csv")
+    option(it, "--key", metavar="KEY.pem", help="sign the file with this Ed25519 key, into a file that ends with .sig")
 
     it = verb("fix", fix_, "write a branch and a patch for each repository with a fix for a rule")
     dated(it)

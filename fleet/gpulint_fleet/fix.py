@@ -49,7 +49,7 @@ def earlier(store, rule):
 
 
 def apply_fix(gpulint, directory, rule, policy, prices, date, unsafe):
-    """Runs gpulint on the checkout, with the fixes of this rule only."""
+    """Runs gpulint on the checkout, with the fixes of this rule only. Returns the address of the rule's documentation, if it has one."""
     arguments = [
         gpulint,
         "check",
@@ -64,6 +64,8 @@ def apply_fix(gpulint, directory, rule, policy, prices, date, unsafe):
         "--color",
         "never",
         "--no-baseline",
+        "--format",
+        "sarif",
         "-q",
     ]
     arguments += ["--unsafe-fixes"] if unsafe else []
@@ -75,6 +77,11 @@ def apply_fix(gpulint, directory, rule, policy, prices, date, unsafe):
             raise Failed("timeout") from None
     if done.code not in (0, 1):
         raise Failed("crashed", done.err)
+    try:
+        rules = json.loads(done.out)["runs"][0]["tool"]["driver"]["rules"]
+        return next((it.get("helpUri") for it in rules if it["id"] == rule), None)
+    except OF_ONE_REPOSITORY:
+        raise Failed("crashed", done.err) from None
 
 
 def inputs(store, head, policy):
@@ -117,14 +124,14 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
                     tell(f"# {repository}: the branch {branch} already exists")
                     continue
                 runner.checkout(entry["url"], entry["commit"], directory)
-                apply_fix(gpulint, directory, rule, policy, prices, head["date"], unsafe)
+                documented = apply_fix(gpulint, directory, rule, policy, prices, head["date"], unsafe)
                 text = runner("diff", "--no-ext-diff", "--no-textconv", cwd=directory)
                 if not text or (repository, rule, digest(text)) in ever:
                     continue
-                patch = committed(runner, directory, branch, rule, count, of, output, repository)
+                patch = committed(runner, directory, branch, rule, documented, count, of, output, repository)
                 tell(f"# {repository}: {count} findings of {rule}, owner {of or 'unknown'}")
                 if open_with:
-                    opened(runner, directory, entry, branch, rule, open_with, tell)
+                    opened(runner, directory, entry, branch, rule, documented, open_with, tell)
                 else:
                     for line in by_hand(entry, branch, patch):
                         tell(line)
@@ -140,10 +147,15 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
     return made
 
 
-def committed(git, directory, branch, rule, count, owner, output, repository):
+def about(rule, documented):
+    """Returns the reference to a rule. A rule of a policy has the documentation that its pack names, or none."""
+    return documented or f"rule {rule} of the policy"
+
+
+def committed(git, directory, branch, rule, documented, count, owner, output, repository):
     """Commits on a new branch, and writes the commit as a patch for `git am`."""
     git("checkout", "-q", "-b", branch, cwd=directory)
-    message = f"Fix {rule} (gpulint)\n\n{count} findings; https://gpulint.github.io/gpulint/rules/{rule}.html"
+    message = f"Fix {rule} (gpulint)\n\n{count} findings; {replace_controls(about(rule, documented))}"
     of = ["-m", f"Owner: {replace_controls(owner)}"] if owner else []
     git(*AUTHOR, "commit", "-q", "-a", "-m", message, *of, cwd=directory)
     patch = Path(output) / f"{repository.replace('/', '+')}.{rule.replace('/', '+')}.patch"
@@ -160,11 +172,11 @@ def by_hand(entry, branch, patch):
     ]
 
 
-def opened(git, directory, entry, branch, rule, open_with, tell):
+def opened(git, directory, entry, branch, rule, documented, open_with, tell):
     kind, api, token = open_with
     if not token:
         raise Refused("--yes opens pull requests and needs a token: pass --token-env or --token-file")
     git.talk(entry["url"], ["push", "-q"], f"{branch}:{branch}", cwd=directory)
     base = entry["ref"] or "main"
-    body = f"gpulint fixed the findings of the rule {rule} in this change. Rule: https://gpulint.github.io/gpulint/rules/{rule}.html"
+    body = f"gpulint fixed the findings of the rule {rule} in this change. Rule: {replace_controls(about(rule, documented))}"
     tell(propose(kind, api, token, entry["url"], branch, base, f"gpulint: {rule}", body))

@@ -79,13 +79,17 @@ REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{))[^\x00-\x20\x7f~^:?*\[\\]+")
 # git stores the name of a branch as a path, and Linux limits paths to 4,096 bytes.
 MOST_REF = 1_000
 
+# The proxy gives no connection to the host, for example because it does not know the host's name.
+NO_TUNNEL = re.compile(r"CONNECT (tunnel failed|aborted)|HTTP code \d+ from proxy")
+
 # Patterns of git's messages, the most certain first: (pattern, status, number of retries for a failure that may be temporary).
 MEANINGS = [
     (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", 0),
     (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", 0),
     (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", 0),
     (r"[Cc]ould not resolve|certificate (verification failed|problem|subject)", "unreachable", 0),
-    (r"Operation too slow|port \d+: (Connection (timed out|refused)|No route)", "unreachable", 1),
+    (NO_TUNNEL, "unreachable", 1),
+    (r"Operation too slow|[Ff]ailed to connect|port \d+: (Connection (timed out|refused)|No route)", "unreachable", 1),
     (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", 99),
     (r"error: 30\d", "redirected", 0),
     (r"Host key verification failed", "denied", 0),
@@ -96,7 +100,7 @@ MEANINGS = [
     ),
     (r"[Nn]ot found|does not exist|does not appear to be a git repository|error: 404", "missing", 0),
     (
-        r"timed out|[Cc]onnection|[Ff]ailed to connect|early EOF|hung up|unexpected disconnect|RPC failed|SSL|TLS",
+        r"timed out|[Cc]onnection|early EOF|hung up|unexpected disconnect|RPC failed|SSL|TLS",
         "unreachable",
         99,
     ),
@@ -138,6 +142,15 @@ def meaning(said):
     return "crashed", 0
 
 
+def reason_of(said):
+    """Returns the reason of a failure that a setting can fix, or None."""
+    if UNTRUSTED.search(said):
+        return "the certificate of the host is not trusted: set GIT_SSL_CAINFO to its authority"
+    if NO_TUNNEL.search(said):
+        return "the proxy does not connect to the host: check the host's name and the settings of the proxy"
+    return None
+
+
 def is_commit(text):
     return isinstance(text, str) and bool(COMMIT.fullmatch(text))
 
@@ -169,7 +182,7 @@ class Git:
         except Refused as refused:
             raise Failed("refused", str(refused), str(refused)) from None
         if problem := reach.find_problem(address):
-            raise Failed("unreachable", problem)
+            raise Failed("unreachable", problem, reason_of(problem))
         environment = commands.environment(NETWORK_VARIABLES) | ENVIRONMENT | {"GIT_ALLOW_PROTOCOL": address.scheme}
         environment.setdefault("GIT_CONFIG_GLOBAL", os.devnull)
         if address.scheme == "ssh":
@@ -207,12 +220,12 @@ class Git:
 
     def learn(self, address, failed):
         """Remembers a host that does not answer, and explains a failure that a setting can fix."""
-        if NO_HOST.search(failed.said):
-            reach.remember_silent(address, failed.said)
-        elif NO_CONNECTION.search(failed.said):
+        failed.reason = reason_of(failed.said) or failed.reason
+        has_no_connection = NO_CONNECTION.search(failed.said)
+        if has_no_connection and reach.is_direct(address):
             reach.forget_open(address)
-        if UNTRUSTED.search(failed.said):
-            failed.reason = "the certificate of the host is not trusted: set GIT_SSL_CAINFO to its authority"
+        elif has_no_connection or NO_HOST.search(failed.said) or NO_TUNNEL.search(failed.said):
+            reach.remember_silent(address, failed.said)
         if failed.status == "denied" and self.access.get("origin") not in (None, address.origin):
             failed.reason = f"the host asks for a token, and the token is valid for {self.access['origin']} only"
 

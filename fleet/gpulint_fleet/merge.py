@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+from . import budgets
 from .scan import file_text
 from .store import Refused, digest, write
 from .tables import ROWS, SCHEMA, tables, written
@@ -180,9 +181,11 @@ JOINS = """
 alter table resources add column cluster varchar;
 alter table resources add column joined varchar;
 alter table resources add column pools_in varchar;
+create table members as
+  select repository, n, c.name, c.role, c.form from resources as r join clusters as c
+  on r.role = c.role and (r.repository || ':' || r.path) glob c.form;
 update resources set cluster = name from (
-  select repository, n, min(c.name) as name from resources as r join clusters as c
-  on r.role = c.role and (r.repository || ':' || r.path) glob c.form group by all
+  select repository, n, min(name) as name from members group by all
 ) as found where resources.repository = found.repository and resources.n = found.n;
 create table partners as
   select pod.repository, pod.n, string_agg(distinct pool.repository, ', ' order by pool.repository) as pools_in,
@@ -200,7 +203,15 @@ update resources set joined = case when p.is_open then 'some pool' else 'pool' e
   from partners as p where resources.repository = p.repository and resources.n = p.n;
 update resources set joined = case when adds_up then 'no pool' else 'own repository' end
   where cluster is not null and role = 'requested' and joined is null and counted = 'deployed';
+create table twice as select coalesce(sum(in_sum_expected_micro_usd), 0) as micro_usd from resources where joined in ('pool', 'some pool');
+update resources set adds_up = false, in_sum_floor_micro_usd = 0 * in_sum_floor_micro_usd,
+  in_sum_expected_micro_usd = 0 * in_sum_expected_micro_usd, in_sum_ceiling_micro_usd = 0 * in_sum_ceiling_micro_usd
+  where joined in ('pool', 'some pool');
 """
+
+# The patterns of clusters that no resource matches, for example because of a misspelled name.
+UNMATCHED = """select name, case role when 'rented' then 'pools' else 'pods' end, form from clusters
+  except select name, case role when 'rented' then 'pools' else 'pods' end, form from members order by all"""
 
 # DuckDB sums 64-bit integers with 128 bits, and Python has no limit. A cast to 64 bits would fail the whole merge if one
 # repository has the largest amount that gpulint prints.
@@ -213,9 +224,8 @@ select count(*) filter (status = 'ok'), count(*) filter (status in ('ok', 'empty
 from repositories
 """
 
-# The amount that the sums contain twice: a pod in one repository, and its pool in another.
-TWICE = """select coalesce(sum(expected_micro_usd), 0) from resources
-where joined in ('pool', 'some pool') and per = 'month'"""
+# The amount that the sums of repositories contain twice: a pod in one repository, and its pool in another.
+TWICE = "select micro_usd from twice"
 
 
 def export(database, store):
@@ -227,7 +237,7 @@ def export(database, store):
         part.unlink(missing_ok=True)
         names = ", ".join(f'"{name}"' for name in columns)
         database.execute(
-            f"copy (select {names} from {table} order by repository, n) to '{quoted(part)}' "
+            f"copy (select {names} from {table} order by {'n' if table == 'budgets' else 'repository, n'}) to '{quoted(part)}' "
             f"(format parquet, compression zstd, row_group_size 122880, kv_metadata {{gpulint_schema: '{SCHEMA}'}})"
         )
         part.replace(path)
@@ -253,6 +263,9 @@ def summary(database, store, head, entries, missing, cluster_file):
         "prices": head["prices"],
         "policy": head["policy"],
         "clusters": digest(cluster_file),
+        "unmatched_patterns": [
+            dict(zip(("cluster", "list", "pattern"), it)) for it in database.execute(UNMATCHED).fetchall()
+        ],
         "planned": len(entries),
         "scanned": len(entries) - len(missing),
         "read": sums.pop("read"),
@@ -262,14 +275,15 @@ def summary(database, store, head, entries, missing, cluster_file):
         **money,
         "waste_micro_usd": sums.pop("waste"),
         "counted_twice_micro_usd": database.execute(TWICE).fetchone()[0],
+        "budgets": budgets.rows(database),
         **sums,
     }
 
 
-def merge(store, *, at_least=0.99, cluster_file=None, threads=None, tell=lambda line: None):
+def merge(store, *, at_least=0.99, cluster_file=None, budget_file=None, threads=None, tell=lambda line: None):
     """Writes the tables of the date and their summary. Returns the summary, and whether the date is complete."""
     try:
-        return merge_all(store, at_least, cluster_file, threads, tell)
+        return merge_all(store, at_least, cluster_file, budget_file, threads, tell)
     except duckdb.Error as error:
         cause = str(error).partition("\n")[0]
         raise Refused(
@@ -278,9 +292,22 @@ def merge(store, *, at_least=0.99, cluster_file=None, threads=None, tell=lambda 
         ) from None
 
 
-def merge_all(store, at_least, cluster_file, threads, tell):
+def count_unread(database, missing):
+    query = "select count(*) from repositories where status not in ('ok', 'empty')"
+    return len(missing) + database.execute(query).fetchall()[0][0]
+
+
+def budgets_of(store, head, file):
+    """Returns the budgets of a file, or else those of the policy of the plan."""
+    found = budgets.read(file or (head["policy"] not in ("own", "none") and store.input_path(head["policy"])))
+    if file and not found:
+        raise Refused(f'{file}: no budget is for the organization: write `scope = "organization"` into its [[budgets]]')
+    return found
+
+
+def merge_all(store, at_least, cluster_file, budget_file, threads, tell):
     head, entries = store.plan()
-    belongs = clusters(cluster_file)
+    belongs, wanted = clusters(cluster_file), budgets_of(store, head, budget_file)
     with tempfile.TemporaryDirectory(prefix="gpulint-fleet-merge") as directory:
         database, missing, unfit = load(store, head, entries, directory, threads)
         if len(missing) == len(entries):
@@ -296,8 +323,14 @@ def merge_all(store, at_least, cluster_file, threads, tell):
             database.executemany("insert into clusters values (?, ?, ?)", belongs)
         database.execute(COPIES)
         database.execute(JOINS)
+        budgets.evaluate(database, wanted, head["date"], count_unread(database, missing))
         export(database, store)
         told = summary(database, store, head, entries, missing, belongs)
         database.close()
+    for it in told["unmatched_patterns"]:
+        tell(
+            f"{cluster_file}: cluster `{it['cluster']}`: no resource matches `{it['pattern']}` in `{it['list']}`. "
+            "Write the pattern as repository:path, with the name of the table `repositories`; `*` matches anything."
+        )
     write(store.summary_path, json.dumps(told, indent=1, sort_keys=True) + "\n")
     return told, not missing and told["read"] >= at_least * told["planned"]

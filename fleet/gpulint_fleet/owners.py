@@ -71,7 +71,7 @@ class Line:
     """A pattern with its owner. It compiles the regular expression on first use."""
 
     def __init__(self, text, owner):
-        self.text, self.owner, self.prefix, self.form = text, owner, prefix(text), None
+        self.text, self.owner, self.prefix, self.form, self.is_used = text, owner, prefix(text), None, False
 
     def fits(self, path):
         self.form = self.form or pattern(self.text)
@@ -115,8 +115,13 @@ class Owners:
                     "Remove patterns, or begin each one with a directory."
                 )
             if is_near and line.fits(path):
+                line.is_used = True
                 return line.owner
         return None
+
+    def unused(self):
+        """Returns the patterns that decided about none of the paths so far."""
+        return [line.text for line in self.lines if not line.is_used]
 
     def of_all(self):
         """Returns the owner of all paths that no specific line names."""

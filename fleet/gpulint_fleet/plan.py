@@ -126,22 +126,71 @@ def header(store, gpulint, prices, policy):
     }
 
 
-def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="own", owners=None, jobs=16, git=None):
-    """Writes the plan of a date unless it exists. Returns the number of repositories."""
-    if store.plan_path.exists():
-        return len(store.plan()[1])
+# The option that sets a part of the plan's header.
+OPTIONS = {"binary": "--gpulint", "prices": "--prices", "policy": "--policy"}
+
+
+def demand_same(store, head, wanted):
+    """Refuses another plan of a planned date. The tables of a date have one plan, so it does not change silently."""
+    old_head, old = store.plan()
+    changed = [option for name, option in OPTIONS.items() if head[name] != old_head[name]]
+    known, new = ({it["id"]: (it["url"], it["ref"]) for it in entries} for entries in (old, wanted))
+    lists = [f"it lacks {name}" for name in new if name not in known] + [
+        f"it has {name}" for name in known if name not in new
+    ]
+    lists += [f"it has another address or branch of {name}" for name in new if known.get(name, new[name]) != new[name]]
+    owners = {it["id"]: it["owner"] for it in wanted}
+    if not lists and any(it["owner"] != owners[it["id"]] for it in old):
+        changed.append("--owners")
+    if changed or lists:
+        more = f" and {len(lists) - 1:,} more differences" if len(lists) > 1 else ""
+        reasons = ([f"another {' and '.join(changed)}"] if changed else []) + (
+            [f"another list ({lists[0]}{more})"] if lists else []
+        )
+        raise Refused(
+            f"{store.date} is planned with {' and '.join(reasons)}: plan another --date, or remove {store.plan_path} "
+            f"and {store.rows_path('').parents[1]}, then plan again"
+        )
+
+
+def plan(
+    store,
+    repositories,
+    *,
+    gpulint="gpulint",
+    prices="embedded",
+    policy="own",
+    owners=None,
+    jobs=16,
+    git=None,
+    tell=lambda line: None,
+):
+    """Writes the plan of a date, and returns the number of repositories. The same request again keeps the plan."""
     if not repositories:
         raise Refused("the list has no repository: add an address")
     head = header(store, gpulint, prices, policy)
     known = catalogue(owners)
+    wanted = [
+        {
+            "id": it["id"],
+            "url": it["url"],
+            "ref": it["ref"],
+            "size": it["size"],
+            "owner": known.of(it["id"]) or it["owner"],
+        }
+        for it in repositories
+    ]
+    for pattern in known.unused():
+        tell(f"{owners}: `{pattern}` decides the owner of no repository of the list: check its spelling and its place")
+    if store.plan_path.exists():
+        demand_same(store, head, wanted)
+        return len(wanted)
     git = git or {}
     reach.forget()
 
-    def resolved(it):
-        planned = {"id": it["id"], "url": it["url"], "ref": it["ref"], "size": it["size"]}
-        planned["owner"] = known.of(it["id"]) or it["owner"]
+    def resolved(planned):
         try:
-            commit = Git(**git).tip(it["url"], it["ref"])
+            commit = Git(**git).tip(planned["url"], planned["ref"])
             return planned | (
                 {"commit": commit}
                 if commit
@@ -154,6 +203,6 @@ def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="o
             return planned | {"commit": None, "status": "crashed", "reason": reason}
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as threads:
-        lines = list(threads.map(resolved, repositories))
+        lines = list(threads.map(resolved, wanted))
     write(store.plan_path, "".join(canonical(it) + "\n" for it in [head | {"digest": digest(head)}, *lines]))
     return len(lines)

@@ -7,16 +7,14 @@ import json
 import re
 from pathlib import Path
 
-import duckdb
-
+from .budgets import name_of
 from .markup import element, join, page, text
-from .store import Refused
-from .tables import tables
+from .night import open_night
 
 MOST = 25
 
-# The resources with a cost of their own: a pod on a pool of another repository does not count again.
-PAID = "adds_up and per = 'month' and coalesce(joined, '') not in ('pool', 'some pool')"
+# The cost of a month, each dollar once. For a pod on a pool of another repository it is 0.
+MONEY = "coalesce(sum(in_sum_expected_micro_usd), 0)"
 
 
 def usd(micros):
@@ -65,13 +63,8 @@ def section(name, title, answer, *parts):
 
 class Fleet:
     def __init__(self, store):
-        self.store, self.database = store, duckdb.connect()
-        if not store.summary_path.exists():
-            raise Refused(f"the rows of {store.date} are not merged: run `gpulint-fleet merge`")
-        self.summary = json.loads(store.summary_path.read_text())
-        for name in tables():
-            path = str(store.table_path(name)).replace("'", "''")
-            self.database.execute(f"create view {name} as select * from read_parquet('{path}')")
+        self.store = store
+        self.database, self.summary = open_night(store)
 
     def rows(self, query, *values):
         return self.database.execute(query, list(values)).fetchall()
@@ -110,7 +103,7 @@ def headline(it):
 
 
 def payers(it):
-    query = f"select {{}} as who, count(*), sum(expected_micro_usd) as money from resources where {PAID} group by who order by money desc, who"
+    query = f"select {{}} as who, count(*), {MONEY} as money from resources where adds_up and per = 'month' group by who order by money desc, who"
     parts = [
         table(
             caption,
@@ -127,10 +120,54 @@ def payers(it):
             ("cloud", "provider"),
         )
     ]
-    unknown = it.rows(f"select coalesce(sum(expected_micro_usd), 0) from resources where {PAID} and owner is null")[0][
-        0
-    ]
+    unknown = it.rows(f"select {MONEY} from resources where owner is null")[0][0]
     return section("payers", "Who pays", f"Resources for {usd(unknown)} a month have no owner.", *parts)
+
+
+def budgets(it):
+    """Shows the budgets of the organization, the exceeded ones first."""
+    found = it.summary["budgets"]
+    if not found:
+        return join()
+    order = ("exceeded", "unknown", "ok")
+    count = {status: sum(row["status"] == status for row in found) for status in order}
+    answer = f"{count['exceeded']:,} of {len(found):,} budgets of the organization are exceeded, and {count['unknown']:,} are unknown."
+    names = [
+        "budget",
+        "status",
+        "owner",
+        "period",
+        "limit",
+        "expected",
+        "in copies",
+        "may belong to it",
+        "no price",
+        "not read",
+    ]
+    amounts = ("limit_micro_usd", "expected_micro_usd", "copies_micro_usd", "unlabelled_micro_usd")
+    rows = [
+        (
+            name_of(row),
+            row["status"],
+            row["owner"],
+            row["period"],
+            *(row[name] for name in amounts),
+            row["unpriced"],
+            row["unread"],
+        )
+        for row in sorted(found, key=lambda row: order.index(row["status"]))
+    ]
+    note = (
+        "A budget is unknown if its cost is within the limit, and resources without a price, repositories that were not read, "
+        "or resources whose label is unknown could exceed it."
+    )
+    return section(
+        "budgets",
+        "Which budgets are exceeded?",
+        answer,
+        table("Budgets of the organization", names, rows, money=(4, 5, 6, 7), rest="budgets"),
+        element("p", text(note), class_="quiet"),
+    )
 
 
 def waste(it):
@@ -271,9 +308,12 @@ def joins(it):
     rows = it.rows(query)
     copies = it.rows("""select repository, duplicate_of, combined_expected_micro_usd from repositories where duplicate_of is not null
       and combined_expected_micro_usd > 0 order by combined_expected_micro_usd desc, repository""")
-    parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(expected_micro_usd) filter (adds_up and per = 'month'), 0) as money
+    parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(in_sum_expected_micro_usd), 0) as money
       from resources where duplicate_of is not null group by repository, duplicate_of having money > 0 order by money desc, repository""")
-    if not rows and not copies and not parts:
+    unmatched = [
+        (f"{found['cluster']}: {found['list']}", found["pattern"]) for found in it.summary.get("unmatched_patterns", [])
+    ]
+    if not rows and not copies and not parts and not unmatched:
         return join()
     said = f"Pods that run on pools of another repository cost {usd(it.summary['counted_twice_micro_usd'])} a month, which the pools' repository pays: they are not added."
     names = ["cluster", "pods run on", "pods", "repositories", "a month"]
@@ -287,6 +327,7 @@ def joins(it):
             rows,
             money=(4,),
         ),
+        table("Patterns of clusters that no resource matches", ["cluster", "pattern"], unmatched, rest="patterns"),
         table(
             "Copies: the same tree in two repositories, which counts in both",
             ["repository", "a copy of", "a month"],
@@ -345,13 +386,14 @@ def report(store):
     style = Path(__file__).with_name("report.css").read_text()
     named = [
         ("payers", "Who pays"),
+        ("budgets", "Which budgets are exceeded?"),
         ("waste", "What is waste"),
         ("trend", "How did the cost change?"),
         ("coverage", "Was everything read?"),
         ("joins", "Across repositories"),
         ("adoption", "Who uses gpulint?"),
     ]
-    sections = [build(it) for build in (payers, waste, trend, coverage, joins, adoption)]
+    sections = [build(it) for build in (payers, budgets, waste, trend, coverage, joins, adoption)]
     links = [element("a", text(title), href=f"#{name}") for (name, title), said in zip(named, sections) if said]
     title = f"GPUs of {it.summary['planned']:,} repositories, {store.date}"
     return page(title, style, headline(it), element("nav", *links), element("main", *sections))

@@ -29,6 +29,26 @@ RESOURCE = {
     "pools_in": "VARCHAR",
 }
 
+# A row is a budget of the organization. Amounts are for its period, and `repositories` and `resources` are those that belong to it.
+BUDGET = {
+    "date": "DATE",
+    "by": "VARCHAR",
+    "value": "VARCHAR",
+    "owner": "VARCHAR",
+    "until": "DATE",
+    "period": "VARCHAR",
+    "limit_micro_usd": "BIGINT",
+    "expected_micro_usd": "BIGINT",
+    "copies_micro_usd": "BIGINT",
+    "unlabelled_micro_usd": "BIGINT",
+    "repositories": "BIGINT",
+    "resources": "BIGINT",
+    "unpriced": "BIGINT",
+    "unlabelled": "BIGINT",
+    "unread": "BIGINT",
+    "status": "VARCHAR",
+}
+
 TYPES = {
     "string": "VARCHAR",
     "integer": "BIGINT",
@@ -58,6 +78,7 @@ def tables():
         "resources": WHERE | resource | RESOURCE,
         "findings": WHERE | finding,
         "unjudged": WHERE | unjudged,
+        "budgets": BUDGET,
     }
 
 

@@ -4,6 +4,7 @@ import os
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -293,6 +294,38 @@ def test_a_host_without_a_name_or_a_listener_is_not_tried_again(url):
             Git(seconds=60).tip(url)
         assert failed.value.status == "unreachable"
     assert time.monotonic() - begun < 2 * reach.CONNECT_SECONDS
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 502 Bad Gateway\r\n\r\n", b"", None])
+def test_a_host_that_a_proxy_does_not_know_costs_seconds_once(tmp_path, gpulint, monkeypatch, answer):
+    """A proxy resolves the name of the host. `None` is a proxy that nothing answers for."""
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = proxy.accept()
+                except OSError:
+                    return
+                with connection:
+                    asked.append(connection.recv(4096))
+                    connection.sendall(answer)
+
+        if answer is None:
+            proxy.close()
+        else:
+            threading.Thread(target=serve, daemon=True).start()
+        port = proxy.getsockname()[1] if answer is not None else 9
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+        (tmp_path / "list").write_text("".join(f"https://nowhere.invalid/acme/r{n}\n" for n in range(30)))
+        store = Store(tmp_path / "store", DATE)
+        begun = time.monotonic()
+        plan(store, read_list(tmp_path / "list"), gpulint=gpulint, jobs=2)
+        assert time.monotonic() - begun < 15 and len(asked) <= 4
+    entries = store.plan()[1]
+    assert {it["status"] for it in entries} == {"unreachable"} and len({it["reason"] for it in entries}) == 1
+    assert answer is None or "the proxy" in entries[0]["reason"]
 
 
 def test_a_name_that_ssh_does_not_find_is_not_tried_again(tmp_path, monkeypatch):

@@ -200,7 +200,8 @@ def test_gpulint_gets_no_token(tmp_path, monkeypatch):
 
     seen = tmp_path / "seen"
     program = tmp_path / "gpulint"
-    program.write_text(f"#!/bin/sh\nenv > {seen}\n")
+    log = '{"runs": [{"tool": {"driver": {"rules": []}}}]}'
+    program.write_text(f"#!/bin/sh\nenv > {seen}\necho '{log}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("FLEET_TOKEN", "THESECRET")
     monkeypatch.setenv("GIT_SSH_COMMAND", "THESECRET")

@@ -2,12 +2,13 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 
 import duckdb
 import pytest
-from conftest import DATE, JOB, POOL, TABLES, make, store_files
+from conftest import DATE, JOB, POOL, ROOT, TABLES, make, store_files
 
 from gpulint_fleet import scan
 from gpulint_fleet.merge import merge
@@ -74,11 +75,37 @@ def test_what_is_missing_is_named_and_the_date_is_not_complete(scanned):
     assert all(name in done.stderr for name in names)
 
 
-def test_a_plan_that_is_there_is_kept(scanned, tmp_path, gpulint):
+def planned_again(store, path, *more):
+    command = [sys.executable, "-m", "gpulint_fleet", "plan", path, "--store", store.root, "--date", DATE, *more]
+    return subprocess.run([str(it) for it in command], capture_output=True, text=True)
+
+
+def test_a_date_is_planned_again_with_the_same_list_only(scanned, listing, tmp_path, fleet, gpulint):
     before = scanned.plan_path.read_bytes()
-    (tmp_path / "list").write_text("https://example.com/other/repository\n")
-    plan(scanned, read_list(tmp_path / "list"), gpulint=gpulint)
+    same = planned_again(scanned, listing, "--gpulint", gpulint)
+    assert same.returncode == 0 and f"{len(fleet)} repositories" in same.stderr
+    (tmp_path / "other").write_text("\n".join([*fleet[1:], "https://example.com/other/repository"]))
+    (tmp_path / "branch").write_text("\n".join([f"{fleet[0]} stable", *fleet[1:]]))
+    (tmp_path / "owners").write_text("**/r0001 @x\n")
+    (tmp_path / "gpulint.toml").write_text('profile = "essential"\n')
+    for path, more, said in (
+        (tmp_path / "other", (), "another list (it lacks example.com/other/repository and 1 more differences)"),
+        (tmp_path / "branch", (), "another address or branch of"),
+        (listing, ("--policy", tmp_path / "gpulint.toml"), "another --policy"),
+        (listing, ("--owners", tmp_path / "owners"), "another --owners"),
+    ):
+        done = planned_again(scanned, path, "--gpulint", gpulint, *more)
+        assert done.returncode == 2 and said in done.stderr and "plan another --date" in done.stderr, done.stderr
+        assert str(scanned.plan_path) in done.stderr and str(files(scanned)[0].parents[1]) in done.stderr
     assert scanned.plan_path.read_bytes() == before
+
+
+def test_patterns_of_owners_that_decide_nothing_are_listed(listing, tmp_path, gpulint):
+    (tmp_path / "owners").write_text("**/r0001 @x\n**/no-such-* @y\n")
+    done = planned_again(
+        Store(tmp_path / "store", DATE), listing, "--gpulint", gpulint, "--owners", tmp_path / "owners"
+    )
+    assert done.returncode == 0 and "`**/no-such-*` decides the owner of no repository" in done.stderr
 
 
 LARGEST = (1 << 63) - 1
@@ -241,10 +268,27 @@ def test_spark_reads_the_same(expected):
         spark.stop()
 
 
+# Pods that always run, so that their cost is one of a month. A job has a cost of a run.
+SERVER = """apiVersion: apps/v1
+kind: Deployment
+metadata: {{ name: {name}, labels: {{ team: {team} }} }}
+spec:
+  replicas: 1
+  selector: {{ matchLabels: {{ app: {name} }} }}
+  template:
+    metadata: {{ labels: {{ app: {name}, team: {team} }} }}
+    spec:
+      nodeSelector: {{ pool: {pool} }}
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.8.0
+          resources: {{ limits: {{ nvidia.com/gpu: {gpus} }} }}
+"""
+
 CLUSTERS = """[[cluster]]
 name = "ml"
 pools = ["*/infra:*"]
-pods = ["*/app-*:*"]
+pods = ["*/app-*:*", "*/ap-right:*"]
 """
 
 
@@ -261,6 +305,7 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
     apps = {
         "app-right": {"job.yaml": JOB.format(name="right", team="x", pool="a100", gpus=8)},
         "app-small": {"job.yaml": JOB.format(name="small", team="x", pool="small", gpus=1)},
+        "app-server": {"server.yaml": SERVER.format(name="server", team="x", pool="a100", gpus=4)},
         "app-elsewhere": {"job.yaml": JOB.format(name="elsewhere", team="x", pool="h100", gpus=8)},
     }
     urls = [make(tmp_path / "hosts", name, files) for name, files in (pools | apps).items()]
@@ -270,7 +315,10 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
     scan(store, gpulint=gpulint, **QUIET)
     settings = tmp_path / "clusters.toml"
     settings.write_text(CLUSTERS)
-    summary, _ = merge(store, cluster_file=settings)
+    told = []
+    summary, _ = merge(store, cluster_file=settings, tell=told.append)
+    assert summary["unmatched_patterns"] == [{"cluster": "ml", "list": "pods", "pattern": "*/ap-right:*"}]
+    assert len(told) == 1 and str(settings) in told[0] and "`*/ap-right:*`" in told[0]
     rows = duckdb.sql(
         f"select address, joined, adds_up from '{store.table_path('resources')}' where role = 'requested'"
     ).fetchall()
@@ -296,8 +344,29 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
         r for r in lines(store, "resource") if joined.get(r["address"]) in ("pool", "some pool") and r["per"] == "month"
     ]
     assert summary["counted_twice_micro_usd"] == sum(r["expected_micro_usd"] or 0 for r in counted)
+    # Totals contain each dollar once, in the query of the book, too.
+    once = summary["combined_expected_micro_usd"] - summary["counted_twice_micro_usd"]
+    assert round(sum(usd for _, usd in query_of_book("usd_per_month", store.root)) * 1e6) == once
     without, _ = merge(store)
-    assert without["counted_twice_micro_usd"] == 0
+    assert without["counted_twice_micro_usd"] == 0 and without["unmatched_patterns"] == []
+    sums = duckdb.sql(f"select sum(in_sum_expected_micro_usd) from '{store.table_path('resources')}'").fetchall()
+    assert sums == [(without["combined_expected_micro_usd"],)] and sums[0][0] > once
+
+
+def queries_of_book():
+    return re.findall(r"```sql\n(.*?)```", (ROOT / "docs/fleet.md").read_text(), re.DOTALL)
+
+
+def query_of_book(word, root):
+    """Runs the query of the book that contains a word, on another store."""
+    (query,) = [it for it in queries_of_book() if word in it]
+    return duckdb.sql(query.replace("'store/", f"'{root}/")).fetchall()
+
+
+def test_queries_of_the_book_run(expected):
+    assert queries_of_book()
+    for query in queries_of_book():
+        assert duckdb.sql(query.replace("'store/", f"'{expected.root}/")) is not None, query
 
 
 def test_copies_are_told_and_stay_in_the_sums(tmp_path, gpulint):

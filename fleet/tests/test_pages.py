@@ -253,6 +253,8 @@ def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
         done = subprocess.run(arguments, cwd=place / "work", capture_output=True, text=True)
         assert "missing-labels" not in done.stdout, done.stdout
         assert '"4711"' in (place / "work/main.tf").read_text()
+        said_by_patch = git("log", "-1", "--format=%B", cwd=place / "work")
+        assert "https://gpulint.github.io/gpulint/rules/missing-labels.html" in said_by_patch
         assert "Owner: @team-" in git("log", "-1", "--format=%B", cwd=place / "work")
         shutil.rmtree(place)
     # The day's limit holds over several runs, and no repository gets a patch twice.
@@ -291,6 +293,50 @@ def test_with_yes_branches_are_pushed_and_pull_requests_opened(tmp_path, gpulint
     with pytest.raises(Refused, match="needs a token"):
         git("branch", "-D", "gpulint/missing-labels", cwd=urls[0].removeprefix("file://"))
         mend(store, tmp_path, gpulint, open_with=("github", None, None))
+
+
+OWN_RULE = """---
+name: our-labels
+untested: true
+for: resource
+group: governance
+level: warning
+when: "!('cost-center' in labels)"
+at: [labels]
+message: "{address} has no cost center"
+fix: { add: { labels: { cost-center: "4711" } }, safety: safe }
+---
+# our-labels
+
+A machine has no cost center.
+"""
+
+
+@pytest.mark.parametrize(
+    ("pack", "link"),
+    [("", None), ('rules-url = "https://gpu.example.org/{rule}"\n', "https://gpu.example.org/our-labels")],
+)
+def test_a_patch_links_to_the_documentation_of_its_rule_only(tmp_path, gpulint, pack, link):
+    files = {
+        "main.tf": 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n',
+        "gpulint.toml": '[[packs]]\npath = "policy"\n' if pack else 'rules-dir = ["policy"]\n',
+        "policy/our-labels.md": OWN_RULE,
+    }
+    url = make(tmp_path / "hosts", "own", files | ({"policy/gpulint.toml": pack} if pack else {}))
+    (tmp_path / "list").write_text(url)
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+    scan(store, gpulint=gpulint, **QUIET)
+    merge(store)
+    options = {"limit": 1, "owner": None, "unsafe": True, "policy": None, "gpulint": gpulint, **QUIET}
+    bodies = []
+    with Served(lambda request: (201, {}, b'{"html_url": "https://github.com/acme/x/pull/1"}')) as host:
+        more = {"git": {"retries": 0, "access": {"origin": "file://"}}, "open_with": ("github", host.url, "token")}
+        assert fix(store, "our-labels", tmp_path / "patches", **options, **more) == 1
+        bodies = [json.loads(body)["body"] for _, _, _, body in host.requests]
+    (patch,) = [it.read_text() for it in (tmp_path / "patches").glob("*.patch")]
+    for text in (patch, *bodies):
+        assert "gpulint.github.io" not in text and (link or "rule our-labels of the policy") in text
 
 
 MANIFESTS = ROOT / "fleet" / "manifests"

@@ -89,6 +89,8 @@ def plan_(arguments):
         prices=arguments.prices,
         policy=arguments.policy,
         owners=arguments.owners,
+        bill=arguments.bill,
+        usage=arguments.usage,
         jobs=arguments.jobs,
         git=git_options(arguments),
         tell=say,
@@ -158,6 +160,42 @@ def use_(arguments):
     if arguments.key:
         sign(arguments.output, arguments.key)
     return 0
+
+
+def print_all(lines):
+    for line in lines:
+        say(line, sys.stdout)
+    return 0
+
+
+def commitments_(arguments):
+    from .answers import commitments
+
+    text, cautions = commitments(
+        Store(arguments.store, arguments.date), arguments.gpulint, arguments.years, arguments.format
+    )
+    sys.stdout.write(text)
+    for line in cautions:
+        say(line)
+    return 0
+
+
+def reconcile_(arguments):
+    from .answers import reconcile
+
+    return print_all(reconcile(Store(arguments.store, arguments.date), arguments.month))
+
+
+def usage_(arguments):
+    from .answers import usage
+
+    return print_all(usage(Store(arguments.store, arguments.date)))
+
+
+def chargeback_(arguments):
+    from .answers import chargeback
+
+    return print_all(chargeback(Store(arguments.store, arguments.date), arguments.month))
 
 
 def fix_(arguments):
@@ -263,6 +301,10 @@ def parser():
         help="use `own` (each repository's settings), `none`, a gpulint.toml, or a directory with one [own]",
     )
     option(it, "--owners", help="read the owners of repositories from this file, in the format of CODEOWNERS")
+    option(
+        it, "--bill", metavar="FILE", help="match this bill with all repositories: the output of `gpulint usage bill`"
+    )
+    option(it, "--usage", metavar="FILE", help="match these usage metrics with all repositories: a gpulint-usage.csv")
     option(it, "--jobs", type=int, default=16, help="ask for this many commits in parallel [16]")
 
     it = verb("scan", scan_, "scan the planned repositories that have no rows yet")
@@ -302,6 +344,25 @@ def parser():
     it = verb("report", report_, "write a page about all repositories")
     dated(it)
     option(it, "--output", required=True)
+
+    it = verb("commitments", commitments_, "recommend commitments for the machines of all repositories")
+    dated(it)
+    option(it, "--gpulint", default="gpulint", help="run this gpulint program, that of the plan [gpulint]")
+    option(
+        it, "--years", type=int, choices=(0, 1, 3), default=1, help="consider commitments of up to this many years [1]"
+    )
+    option(it, "--format", choices=("text", "json", "csv", "markdown"), default="text", help="write this format [text]")
+
+    it = verb("reconcile", reconcile_, "compare the bill with the resources of all repositories")
+    dated(it)
+    option(it, "--month", metavar="YYYY-MM", help="compare this month [the last one that is billed in full]")
+
+    it = verb("usage", usage_, "show which usage metrics match no resource of any repository")
+    dated(it)
+
+    it = verb("chargeback", chargeback_, "show the cost of each team, billed or expected, and the cost without a team")
+    dated(it)
+    option(it, "--month", metavar="YYYY-MM", help="use this month of the bill [the last one that is billed in full]")
 
     it = verb("use", use_, "write what all repositories use, for budgets of the organization in pull requests")
     dated(it)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import duckdb
 
-from . import budgets
+from . import bill, budgets
 from .scan import file_text
 from .store import Refused, digest, write
-from .tables import ROWS, SCHEMA, tables, written
+from .tables import OF_REPOSITORIES, ORDER, SCHEMA, loaded, tables
 
 READ = ("ok", "empty")
 
@@ -146,16 +146,14 @@ def load_some(database, store, head, entries, directory, unfit=()):
 
 def load_tables(database, rows):
     columns = {"row": "VARCHAR", "n": "BIGINT"}
-    for table in ROWS:
-        columns |= {
-            name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in written(table).items()
-        }
+    for _, of_table in loaded().values():
+        columns |= {name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in of_table.items()}
     database.execute(
         "create table rows as select * from read_json(?, format = 'newline_delimited', columns = ?, maximum_object_size = 67108864)",
         [rows, columns],
     )
-    for table, row in ROWS.items():
-        names = ", ".join(f'"{name}"::{kind} as "{name}"' for name, kind in written(table).items())
+    for table, (row, of_table) in loaded().items():
+        names = ", ".join(f'"{name}"::{kind} as "{name}"' for name, kind in of_table.items())
         database.execute(f"create table {table} as select n, {names} from rows where row = '{row}'")
     database.execute("drop table rows")
 
@@ -173,6 +171,15 @@ update resources set duplicate_of = first from (
 ) as copies
 where resources.blob = copies.blob and resources.path = copies.path and resources.address = copies.address
   and resources.repository <> first;
+"""
+
+# What the report of a machine says about commitments.
+DEMANDS = """
+alter table resources add column standing varchar;
+alter table resources add column always_on double;
+alter table resources add column committed double;
+update resources set standing = json_extract_string(report, '$.demand.standing'), always_on = json_extract(report, '$.demand.always')::double,
+  committed = json_extract(report, '$.demand.covered')::double where report is not null;
 """
 
 # Matches pods to pools of the same cluster in other repositories, if a pod matches no pool of its own repository. A pool matches if it has
@@ -237,7 +244,7 @@ def export(database, store):
         part.unlink(missing_ok=True)
         names = ", ".join(f'"{name}"' for name in columns)
         database.execute(
-            f"copy (select {names} from {table} order by {'n' if table == 'budgets' else 'repository, n'}) to '{quoted(part)}' "
+            f"copy (select {names} from {table} order by {ORDER.get(table, OF_REPOSITORIES)}) to '{quoted(part)}' "
             f"(format parquet, compression zstd, row_group_size 122880, kv_metadata {{gpulint_schema: '{SCHEMA}'}})"
         )
         part.replace(path)
@@ -323,6 +330,8 @@ def merge_all(store, at_least, cluster_file, budget_file, threads, tell):
             database.executemany("insert into clusters values (?, ?, ?)", belongs)
         database.execute(COPIES)
         database.execute(JOINS)
+        database.execute(DEMANDS)
+        bill.evaluate(database, store, head, directory)
         budgets.evaluate(database, wanted, head["date"], count_unread(database, missing))
         export(database, store)
         told = summary(database, store, head, entries, missing, belongs)

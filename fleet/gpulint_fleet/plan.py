@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import commands, reach
+from . import commands, inputs, reach
 from .address import identity, parse
 from .git import Failed, Git, is_ref
 from .owners import catalogue
@@ -104,7 +104,8 @@ def keep(store, path):
     return str(kept)
 
 
-def header(store, gpulint, prices, policy):
+def header(store, gpulint, prices, policy, files=None):
+    """Returns the header of a plan. `files` are the bill and the usage metrics of the organization."""
     gpulint = commands.find_program(gpulint)
     said = commands.run([gpulint, "--version"], VERSION_SECONDS, env=commands.gpulint_environment(os.devnull))
     if said.code:
@@ -123,17 +124,17 @@ def header(store, gpulint, prices, policy):
         "binary": file_digest(gpulint),
         "prices": prices,
         "policy": policy,
-    }
+    } | {kind: keep(store, inputs.check(kind, path)) for kind, path in (files or {}).items() if path}
 
 
 # The option that sets a part of the plan's header.
-OPTIONS = {"binary": "--gpulint", "prices": "--prices", "policy": "--policy"}
+OPTIONS = {"binary": "--gpulint", "prices": "--prices", "policy": "--policy", "bill": "--bill", "usage": "--usage"}
 
 
 def demand_same(store, head, wanted):
     """Refuses another plan of a planned date. The tables of a date have one plan, so it does not change silently."""
     old_head, old = store.plan()
-    changed = [option for name, option in OPTIONS.items() if head[name] != old_head[name]]
+    changed = [option for name, option in OPTIONS.items() if head.get(name) != old_head.get(name)]
     known, new = ({it["id"]: (it["url"], it["ref"]) for it in entries} for entries in (old, wanted))
     lists = [f"it lacks {name}" for name in new if name not in known] + [
         f"it has {name}" for name in known if name not in new
@@ -161,6 +162,8 @@ def plan(
     prices="embedded",
     policy="own",
     owners=None,
+    bill=None,
+    usage=None,
     jobs=16,
     git=None,
     tell=lambda line: None,
@@ -168,7 +171,7 @@ def plan(
     """Writes the plan of a date, and returns the number of repositories. The same request again keeps the plan."""
     if not repositories:
         raise Refused("the list has no repository: add an address")
-    head = header(store, gpulint, prices, policy)
+    head = header(store, gpulint, prices, policy, {"bill": bill, "usage": usage})
     known = catalogue(owners)
     wanted = [
         {

@@ -381,6 +381,42 @@ def adoption(it):
     )
 
 
+# The packs of each repository, with their version, or else their commit. Numbers compare as numbers: 1.10.0 is newer than 1.9.0.
+PACKS = """
+create view uses as select repository, unnest(map_keys(packs)) as pack from repositories where packs is not null;
+create view packs as
+  select repository, pack, coalesce(pack_versions[pack], repositories.packs[pack]) as version,
+    list_transform(regexp_extract_all(pack_versions[pack], '[0-9]+'), lambda part: try_cast(part as hugeint)) as numbers
+  from uses join repositories using (repository);
+create view counted as
+  select pack, version, numbers, count(*) as repositories,
+    row_number() over (partition by pack order by numbers desc nulls last, count(*) desc, version) as place
+  from packs group by pack, version, numbers;
+"""
+
+
+def packs(it):
+    """Shows the packs of rules, and the repositories without the newest version, or the most used commit, of their pack."""
+    it.database.execute(PACKS)
+    counted = it.rows(
+        "select pack, version, repositories, case place when 1 then 'latest' else 'behind' end from counted order by pack, place"
+    )
+    if not counted:
+        return join()
+    behind = it.rows("""select packs.repository, repositories.owner, packs.pack, packs.version, latest.version
+      from packs join counted as latest using (pack) join repositories using (repository)
+      where latest.place = 1 and packs.version is distinct from latest.version order by packs.pack, packs.repository""")
+    note = "The latest is the highest version in the packs, or, for packs without a version, the commit that most repositories use."
+    return section(
+        "packs",
+        "Which repositories have an old pack?",
+        f"{len(behind):,} repositories do not have the latest pack.",
+        table("Packs of rules", ["pack", "version or commit", "repositories", "state"], counted, rest="versions"),
+        table("Behind", ["repository", "owner", "pack", "has", "latest"], behind, rest="repositories"),
+        element("p", text(note), class_="quiet"),
+    )
+
+
 def report(store):
     it = Fleet(store)
     style = Path(__file__).with_name("report.css").read_text()
@@ -392,8 +428,9 @@ def report(store):
         ("coverage", "Was everything read?"),
         ("joins", "Across repositories"),
         ("adoption", "Who uses gpulint?"),
+        ("packs", "Which repositories have an old pack?"),
     ]
-    sections = [build(it) for build in (payers, budgets, waste, trend, coverage, joins, adoption)]
+    sections = [build(it) for build in (payers, budgets, waste, trend, coverage, joins, adoption, packs)]
     links = [element("a", text(title), href=f"#{name}") for (name, title), said in zip(named, sections) if said]
     title = f"GPUs of {it.summary['planned']:,} repositories, {store.date}"
     return page(title, style, headline(it), element("nav", *links), element("main", *sections))

@@ -140,7 +140,7 @@ def store_files(store, parts=("rows",)):
     return found
 
 
-TABLES = ("repositories", "resources", "findings", "unjudged", "budgets", "summary")
+TABLES = ("repositories", "resources", "findings", "unjudged", "budgets", "billed", "measured", "summary")
 
 
 @pytest.fixture(scope="session")

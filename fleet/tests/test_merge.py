@@ -1,6 +1,7 @@
 """Tests the tables: what they refuse and report, that money adds up, and that every reader reads the same."""
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -14,7 +15,7 @@ from gpulint_fleet import scan
 from gpulint_fleet.merge import merge
 from gpulint_fleet.plan import plan, read_list
 from gpulint_fleet.store import Refused, Store
-from gpulint_fleet.tables import tables
+from gpulint_fleet.tables import schema
 
 QUIET = {"tell": lambda _: None}
 
@@ -220,9 +221,20 @@ def test_micros_are_the_dollars_that_gpulint_prints(tmp_path, gpulint):
 
 
 def test_tables_have_the_columns_that_the_schema_states(expected):
-    for table, columns in tables().items():
-        described = duckdb.sql(f"describe select * from '{expected.table_path(table)}'").fetchall()
-        assert [(name, kind) for name, kind, *_ in described] == list(columns.items()), table
+    """Compares what is written with `schema/tables.json`. `GPULINT_BLESS=1` writes the schema anew: read the diff."""
+    path = ROOT / "schema/tables.json"
+    text = json.dumps(schema(), indent=2) + "\n"
+    if os.environ.get("GPULINT_BLESS"):
+        path.write_text(text)
+    assert path.read_text() == text
+    for table, columns in json.loads(text)["tables"].items():
+        place = expected.table_path(table)
+        described = duckdb.sql(f"describe select * from '{place}'").fetchall()
+        assert [(name, kind) for name, kind, *_ in described] == [(it["name"], it["type"]) for it in columns], table
+        kept = duckdb.sql(
+            f"select value::varchar from parquet_kv_metadata('{place}') where key::varchar = 'gpulint_schema'"
+        )
+        assert kept.fetchall() == [(str(json.loads(text)["version"]),)]
 
 
 def test_an_older_table_without_a_newer_column_is_read_together_with_it(expected, tmp_path):
@@ -391,8 +403,6 @@ def test_copies_are_told_and_stay_in_the_sums(tmp_path, gpulint):
 
 
 def test_nothing_in_a_row_says_when_or_where_it_was_made(expected):
-    import os
-
     host = os.uname().nodename
     for name, text in store_files(expected, ("rows", *TABLES)).items():
         assert host.encode() not in text or len(host) < 4, name

@@ -9,6 +9,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import duckdb
 import pytest
 from conftest import DATE, POOL, ROOT, git, make
 from serving import Served
@@ -339,6 +340,45 @@ def test_a_patch_links_to_the_documentation_of_its_rule_only(tmp_path, gpulint, 
         assert "gpulint.github.io" not in text and (link or "rule our-labels of the policy") in text
 
 
+GIT_PACK = (
+    '[[packs]]\ngit = "https://x:secret@git.example.org/platform/gpu-rules.git"\ncommit = "{commit}"\npath = "rules"\n'
+)
+
+
+def test_packs_of_repositories_are_compared(tmp_path, gpulint):
+    """Tests packs by version and by commit, invalid settings, and a version that is a huge number."""
+    named = '[[packs]]\npath = "platform"\n'
+    files = {
+        "old": {"gpulint.toml": named, "platform/gpulint.toml": 'version = "1.9.0"\n', "CODEOWNERS": "* @old\n"},
+        "new": {"gpulint.toml": named, "platform/gpulint.toml": 'version = "1.10.0"\n'},
+        "git-a": {"gpulint.toml": GIT_PACK.format(commit="a" * 40), "rules/x.md": ""},
+        "git-b": {"gpulint.toml": GIT_PACK.format(commit="b" * 40), "rules/x.md": ""},
+        "git-c": {"gpulint.toml": GIT_PACK.format(commit="b" * 40), "rules/x.md": ""},
+        "odd": {
+            "gpulint.toml": named.replace("platform", "elsewhere"),
+            "elsewhere/gpulint.toml": f'version = "{"9" * 300}"\n',
+        },
+        "wrong": {"gpulint.toml": "packs = 1\n["},
+        "typed": {"gpulint.toml": "[[packs]]\npath = 7\n[[packs]]\ngit = 3\n"},
+        "none": {"README.md": "x"},
+    }
+    urls = [make(tmp_path / "hosts", name, it | {"main.tf": "# x\n"}) for name, it in files.items()]
+    (tmp_path / "list").write_text("\n".join(urls))
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint, policy="none")
+    scan(store, gpulint=gpulint, **QUIET)
+    merge(store)
+    query = f"select repository, packs, pack_versions from '{store.table_path('repositories')}'"
+    found = {name.rsplit("/", 1)[-1]: rest for name, *rest in duckdb.sql(query).fetchall()}
+    assert found["git-a"][0] == {"git.example.org/platform/gpu-rules": "a" * 40}
+    assert found["old"] == [{"platform": None}, {"platform": "1.9.0"}] and found["none"] == [{}, {}]
+    assert found["wrong"] == found["typed"] == [{}, {}]
+    text = report(store)
+    assert "secret" not in text and "2 repositories do not have the latest pack" in text
+    behind = text.split("<caption>Behind")[1].split("</table>")[0]
+    assert "/git-a" in behind and "/git-b" not in behind and "/old" in behind and "@old" in behind
+
+
 MANIFESTS = ROOT / "fleet" / "manifests"
 
 
@@ -468,7 +508,8 @@ def test_the_origin_of_a_token_is_that_of_the_code_host_or_the_one_that_is_named
 
 
 def test_help_of_every_verb_is_there():
-    for verb in ("list", "plan", "scan", "merge", "report", "fix", "credential"):
+    verbs = "list plan scan merge report commitments reconcile usage chargeback use fix credential"
+    for verb in verbs.split():
         done = subprocess.run([sys.executable, "-m", "gpulint_fleet", verb, "--help"], capture_output=True, text=True)
         assert done.returncode == 0 and "usage:" in done.stdout
 

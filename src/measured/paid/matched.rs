@@ -51,6 +51,18 @@ pub enum NoPartner {
 }
 
 impl NoPartner {
+    /// Returns the name of the reason in JSON.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            NoPartner::Unnamed => "unnamed",
+            NoPartner::Nowhere => "nowhere",
+            NoPartner::OtherMachine(_) => "other_machine",
+            NoPartner::Several(..) => "several",
+            NoPartner::Clusters(_) => "clusters",
+            NoPartner::Aside => "aside",
+        }
+    }
+
     /// Returns true if no file here defines the billed machine.
     pub(super) fn is_nowhere(&self) -> bool {
         matches!(self, NoPartner::Unnamed | NoPartner::Nowhere | NoPartner::OtherMachine(_))

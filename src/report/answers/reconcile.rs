@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::Money;
-use crate::measured::paid::{BilledAmount, NoPartner, PaidEntry};
+use crate::measured::paid::{BillMonth, BilledAmount, NoPartner, PaidEntry};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::{VERSION, print};
 use crate::report::formats::text::TextTable;
@@ -221,6 +221,8 @@ struct WireMonth<'a> {
     /// Decimals as strings, so that no digit is lost.
     sums: Vec<WireSum<'a>>,
     resources: Vec<WireLine<'a>>,
+    /// The rows of the bill that match exactly one resource.
+    matched: Vec<WireMatched<'a>>,
     unmatched: Vec<WireLeft<'a>>,
 }
 
@@ -262,6 +264,14 @@ struct WirePaid {
 }
 
 #[derive(Serialize)]
+struct WireMatched<'a> {
+    path: String,
+    line: usize,
+    address: &'a str,
+    run: Option<&'a str>,
+}
+
+#[derive(Serialize)]
 struct WireLeft<'a> {
     path: String,
     line: usize,
@@ -275,6 +285,7 @@ struct WireLeft<'a> {
     currency: &'a str,
     paid: String,
     hours: Option<String>,
+    cause: &'static str,
     reason: String,
 }
 
@@ -294,6 +305,7 @@ fn json(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
             })
             .collect(),
         resources: it.lines.iter().map(wire_line).collect(),
+        matched: matched(report, it.month),
         unmatched: it.left.iter().map(|(it, why)| wire_left(report, it, why)).collect(),
     });
     print(&Wire { version: VERSION, months: months.collect() })
@@ -325,6 +337,21 @@ fn wire_line<'a>(it: &'a Reconciled<'a>) -> WireLine<'a> {
     }
 }
 
+fn matched<'a>(report: &'a Report, month: BillMonth) -> Vec<WireMatched<'a>> {
+    let paid = &report.measured.paid;
+    let mut matched = Vec::new();
+    for id in paid.matched.keys() {
+        let Some(resource) = report.resource(Some(*id)) else { continue };
+        for it in paid.of(*id).filter(|it| it.row.month == month) {
+            let place = report.paths.locate(report.sources, it.span);
+            let run = resource.run.as_ref().map(|run| run.as_str());
+            matched.push(WireMatched { path: place.path, line: place.line, address: &resource.address, run });
+        }
+    }
+    matched.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    matched
+}
+
 fn wire_left<'a>(report: &Report, it: &'a PaidEntry, reason: &NoPartner) -> WireLeft<'a> {
     let place = report.paths.locate(report.sources, it.span);
     let row = &it.row;
@@ -341,6 +368,7 @@ fn wire_left<'a>(report: &Report, it: &'a PaidEntry, reason: &NoPartner) -> Wire
         currency: &row.currency,
         paid: row.paid.to_string(),
         hours: row.hours.map(|it| it.to_string()),
+        cause: reason.name(),
         reason: reason.to_string(),
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures a scan: repositories per second on one and two processors, the time of each step, and a merge of many rows.
+"""Measures a scan: repositories per second on one and two processors and in 1, 2 and 32 parts, the time of each step, and a merge of many rows.
 
   measure.py GPULINT [--repositories 1000] [--trees DIRECTORY] [--rows 1000000]
 
@@ -22,7 +22,9 @@ import conftest  # noqa: E402
 from gpulint_fleet import scan  # noqa: E402
 from gpulint_fleet.merge import merge  # noqa: E402
 from gpulint_fleet.plan import plan, read_list  # noqa: E402
+from gpulint_fleet.report import report  # noqa: E402
 from gpulint_fleet.store import Store, canonical, digest, write  # noqa: E402
+from gpulint_fleet.use import use  # noqa: E402
 
 QUIET = {"tell": lambda _: None}
 
@@ -46,24 +48,36 @@ def sources(directory, count, trees):
     return Path(directory) / "list"
 
 
-def night(directory, listing, gpulint, cpus):
-    """Measures a scan on a cluster of one node with `cpus` processors. The cluster starts before the clock."""
+BUDGETS = "".join(
+    f'[[budgets]]\nteam = "{team}"\nquarterly_usd = 1_000_000\nscope = "organization"\n' for team in conftest.TEAMS
+)
+
+
+def night(directory, listing, gpulint, cpus, parts):
+    """Measures a scan of the plan in parts, on a cluster of one node with `cpus` processors. The cluster starts before the clock."""
     import ray
 
-    store = Store(Path(directory) / f"store-{cpus}", conftest.DATE)
+    store = Store(Path(directory) / f"store-{cpus}-{parts}", conftest.DATE)
     begun = time.monotonic()
     count = plan(store, read_list(listing), gpulint=gpulint)
     planned = time.monotonic() - begun
     ray.init(num_cpus=cpus, log_to_driver=False, logging_level="error")
     begun = time.monotonic()
-    counts = scan(store, engine="auto", gpulint=gpulint, **QUIET)
+    counts = {}
+    for part in range(parts):
+        for status, found in scan(store, engine="auto", part=(part, parts), gpulint=gpulint, **QUIET).items():
+            counts[status] = counts.get(status, 0) + found
     wall = time.monotonic() - begun
     ray.shutdown()
     runs = [json.loads(line) for line in store.runs_path().read_text().splitlines()]
+    (Path(directory) / "gpulint.toml").write_text(BUDGETS)
     clone, check, tasks = (sum(it.get(name, 0) for it in runs) for name in ("clone", "check", "seconds"))
     begun = time.monotonic()
-    merge(store)
+    merge(store, budget_file=Path(directory) / "gpulint.toml")
     merged = time.monotonic() - begun
+    begun = time.monotonic()
+    page, used = report(store), use(store)
+    reported = time.monotonic() - begun
     share = {
         name: f"{100 * value / (wall * cpus):.1f} %"
         for name, value in (
@@ -74,9 +88,11 @@ def night(directory, listing, gpulint, cpus):
         )
     }
     slowest = max(runs, key=lambda it: it["seconds"])
-    print(f"{cpus} processors: {count} repositories in {wall:.1f} s, {count / wall:.1f} a second; {share}; {counts}")
     print(
-        f"  planned in {planned:.1f} s, merged in {merged:.2f} s; the longest task {slowest['seconds']:.1f} s ({slowest['id']})"
+        f"{cpus} processors, {parts} parts: {count} repositories in {wall:.1f} s, {count / wall:.1f} a second; {share}; {counts}"
+    )
+    print(
+        f"  planned in {planned:.1f} s, merged in {merged:.2f} s, page of {len(page):,} and use of {len(used):,} characters in {reported:.2f} s; the longest task {slowest['seconds']:.1f} s ({slowest['id']})"
     )
     return store
 
@@ -96,7 +112,14 @@ def many(directory, model, rows):
     for number in range(5000):
         name = f"github.com/acme/r{number}"
         planned.append(
-            {"id": name, "url": f"https://{name}", "ref": None, "size": None, "owner": None, "commit": digest(name)}
+            {
+                "id": name,
+                "url": f"https://{name}",
+                "ref": None,
+                "size": None,
+                "owner": None,
+                "commit": (3 * digest(name))[:40],
+            }
         )
         where = {"repository": name, "commit": planned[-1]["commit"]}
         text = (
@@ -131,7 +154,7 @@ def main():
         begun = time.monotonic()
         listing = sources(directory, asked.repositories, asked.trees)
         print(f"made in {time.monotonic() - begun:.0f} s")
-        stores = [night(directory, listing, asked.gpulint, cpus) for cpus in (1, 2)]
+        stores = [night(directory, listing, asked.gpulint, *it) for it in ((1, 1), (2, 2), (2, 32))]
         same(stores)
         many(directory, stores[0], asked.rows)
 

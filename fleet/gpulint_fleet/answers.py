@@ -15,7 +15,7 @@ PLAN_SECONDS = 600
 # The most bytes of arguments that Linux passes to a program by default, without those of the environment.
 MOST_ARGUMENT_BYTES = 1_500_000
 
-MACHINES = "select repository, report from resources where report is not null order by repository, path, line, address, run, report"
+MACHINES = "select repository, report from resources where json_valid(report) order by repository, path, line, address, run, report"
 
 
 def commitments(store, gpulint, years, form):

@@ -178,8 +178,8 @@ DEMANDS = """
 alter table resources add column standing varchar;
 alter table resources add column always_on double;
 alter table resources add column committed double;
-update resources set standing = json_extract_string(report, '$.demand.standing'), always_on = json_extract(report, '$.demand.always')::double,
-  committed = json_extract(report, '$.demand.covered')::double where report is not null;
+update resources set standing = json_extract_string(report, '$.demand.standing'), always_on = try_cast(json_extract(report, '$.demand.always') as double),
+  committed = try_cast(json_extract(report, '$.demand.covered') as double) where json_valid(report);
 """
 
 # Matches pods to pools of the same cluster in other repositories, if a pod matches no pool of its own repository. A pool matches if it has

@@ -96,20 +96,17 @@ def files_of(number):
 
 
 def make(directory, name, files, links=()):
-    """Creates a bare repository with these files and returns its address."""
-    work, bare = Path(directory) / f".{name}", Path(directory) / f"{name}.git"
-    work.mkdir(parents=True)
-    git("init", "-q", "-b", "main", ".", cwd=work)
-    for path, text in files.items():
-        path = work / path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    for path, target in links:
-        (work / path).symlink_to(target)
-    git("add", "-A", "-f", cwd=work)
-    git("commit", "-q", "--allow-empty", "-m", "first", cwd=work)
-    git("clone", "-q", "--bare", str(work), str(bare))
-    subprocess.run(["rm", "-rf", str(work)], check=True)
+    """Creates a bare repository with one commit of these files, and returns its address."""
+    bare = Path(directory) / f"{name}.git"
+    git("init", "-q", "--bare", "--template=", "-b", "main", str(bare))
+    entries = [("100644", path, text if isinstance(text, bytes) else text.encode()) for path, text in files.items()]
+    entries += [("120000", path, target.encode()) for path, target in links]
+    who = b"a <a@example.com> 1767225600 +0000"
+    parts = [b"commit refs/heads/main\nauthor %s\ncommitter %s\ndata 6\nfirst\n\n" % (who, who)]
+    for mode, path, content in entries:
+        quoted = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        parts.append(f'M {mode} inline "{quoted}"\ndata {len(content)}\n'.encode(errors="surrogateescape") + content + b"\n")
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=bare, input=b"".join(parts), check=True)
     return f"file://{bare}"
 
 

@@ -155,6 +155,8 @@ UNFIT = [
     {"line": 1e300},
     {"address": "x" * (160 << 20)},
 ]
+# A report that is not JSON costs only what is computed from it.
+ODD_REPORTS = ["{", '{"demand": 1}', '{"demand": {"standing": [], "always": "x", "covered": 1e400}}']
 
 
 @pytest.mark.parametrize("change", UNFIT, ids=[f"{it}"[:40] for it in UNFIT])
@@ -177,6 +179,13 @@ def test_rows_that_do_not_fit_cost_their_repository_alone(scanned, expected, cha
             duckdb.execute(query.format(it.table_path(table)), [name]).fetchall() for it in (scanned, expected)
         )
         assert left == right
+
+
+@pytest.mark.parametrize("text", ODD_REPORTS)
+def test_an_odd_report_of_a_machine_ends_nothing(scanned, expected, text):
+    path = next(it for it in files(scanned) if '"role":"rented"' in it.read_text())
+    change_rows(path, "resource", report=text)
+    assert merge(scanned)[0] == json.loads(expected.summary_path.read_text())
 
 
 def test_a_file_of_rows_without_its_last_newline_takes_no_row_of_the_next(scanned, expected):

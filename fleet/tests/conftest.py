@@ -100,7 +100,7 @@ def make(directory, name, files, links=()):
     bare = Path(directory) / f"{name}.git"
     git("init", "-q", "--bare", "--template=", "-b", "main", str(bare))
     entries = [("100644", path, text if isinstance(text, bytes) else text.encode()) for path, text in files.items()]
-    entries += [("120000", path, target.encode()) for path, target in links]
+    entries += [("120000", path, os.fsencode(target)) for path, target in links]
     who = b"a <a@example.com> 1767225600 +0000"
     parts = [b"commit refs/heads/main\nauthor %s\ncommitter %s\ndata 6\nfirst\n\n" % (who, who)]
     for mode, path, content in entries:

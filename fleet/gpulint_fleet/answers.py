@@ -5,8 +5,9 @@ from pathlib import Path
 
 from . import commands
 from .bill import cents, month_of
+from .gpulint import demand_binary, options_of
 from .night import open_night
-from .scan import demand_binary, options_of, scratch
+from .scratch import scratch
 from .store import Refused
 from .text import replace_controls
 

@@ -11,7 +11,7 @@ from . import commands
 from .address import parse
 from .git import Failed, Git
 from .hosts import propose
-from .scan import scratch
+from .scratch import scratch
 from .store import Refused, append, canonical, digest, write
 from .text import OF_ONE_REPOSITORY, cause_of, replace_controls
 

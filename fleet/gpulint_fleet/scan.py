@@ -3,24 +3,23 @@
 A scan skips a repository that has a row file, so a stopped scan continues where it stopped. A failure is a row, too.
 """
 
-import contextlib
 import functools
 import glob
 import json
 import os
 import re
-import subprocess
-import tempfile
 import time
-import tomllib
 import zlib
 from pathlib import Path
 
-from . import commands, inputs, owners, reach
+from . import owners, reach
 from .git import Failed, Git
-from .store import Refused, Store, append, canonical, file_digest, write
-from .address import parse
-from .text import OF_ONE_REPOSITORY, cause_of, is_text, replace_controls
+from .gpulint import check, demand_binary
+from .matches import match
+from .packs import SETTINGS, packs_of
+from .scratch import PREFIX, scratch, sweep
+from .store import Refused, Store, append, canonical, write
+from .text import OF_ONE_REPOSITORY, cause_of, replace_controls
 
 # Files that show whether a repository runs gpulint itself.
 HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
@@ -32,8 +31,6 @@ PIPELINES = (
     ".github/workflows/*.y*ml",
     ".gitea/workflows/*.y*ml",
 )
-
-SETTINGS = "gpulint.toml"
 
 FAILED = {
     "timeout": "the scan took longer than the limit --seconds",
@@ -49,175 +46,12 @@ def names_gpulint(directory, places):
 
 
 @functools.lru_cache
-def demand_binary(gpulint, wanted):
-    """Returns the path of gpulint, after a check that it is the program of the plan."""
-    path = commands.find_program(gpulint)
-    if file_digest(path) != wanted:
-        raise Refused(f"`{path}` is not the program of the plan: scan with the planned program, or plan another date")
-    return path
-
-
-@functools.lru_cache
 def demand_private(cache):
     """Refuses a cache that others can write to, because git does not check the objects in it."""
     Path(cache).mkdir(parents=True, exist_ok=True)
     it = os.stat(cache)
     if it.st_uid not in (os.geteuid(), 0) or it.st_mode & 0o002:
         raise Refused(f"others can write into the cache `{cache}`: run `chmod o-w`, or name another directory")
-
-
-def options_of(store, head):
-    """Returns the arguments that make the result of gpulint depend on the plan only."""
-    arguments = ["--today", head["date"], "--color", "never", "--allow-empty"]
-    arguments += [
-        "--prices",
-        head["prices"] if head["prices"] == "embedded" else str(store.input_path(head["prices"]).absolute()),
-    ]
-    if head["policy"] == "none":
-        arguments.append("--no-config")
-    elif head["policy"] != "own":
-        arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
-    return arguments
-
-
-def ask(gpulint, arguments, directory, seconds):
-    """Runs gpulint on a checkout. Returns its exit code, its output and its messages."""
-    with scratch() as home, tempfile.TemporaryFile() as out:
-        try:
-            environment = commands.gpulint_environment(home)
-            done = commands.run([gpulint, *arguments], seconds, cwd=directory, env=environment, stdout=out)
-        except commands.TimedOut:
-            raise Failed("timeout") from None
-        out.seek(0)
-        return done.code, out.read().decode(errors="replace"), done.err
-
-
-def check(store, head, directory, gpulint, seconds):
-    """Returns the rows that gpulint prints about a checkout, those of machines with their JSON report."""
-    with scratch() as place:
-        report = str(Path(place, "report.json"))
-        formats = ["--format", "ndjson", "--format", "json", "--output", report]
-        arguments = ["check", ".", *formats, *options_of(store, head)]
-        code, out, err = ask(gpulint, arguments, directory, seconds)
-        # A file name may contain other line separators, so only the newline ends a row.
-        lines = [json.loads(line) for line in out.split("\n") if line] if code in (0, 1, 3) else []
-        if not lines or lines[-1]["row"] != "summary":
-            raise Failed("bad_settings" if code == 2 else "crashed", err)
-        return add_reports(lines, report) if lines[-1]["resources"] else lines
-
-
-def add_reports(lines, report):
-    """Adds to the row of each machine what the JSON report of the same run says about it."""
-    machines = {}
-    for it in json.loads(Path(report).read_text(encoding="utf-8"))["resources"]:
-        machines.setdefault((it["address"], it["run"], it["path"], it["line"]), []).append(it)
-    for line in lines:
-        if line["row"] == "resource" and line["role"] == "rented":
-            found = machines.get((line["address"], line["run"], line["path"], line["line"]))
-            line["report"] = canonical(found.pop(0)) if found else None
-    return lines
-
-
-def put_file(directory, name, source):
-    """Puts a file into a checkout, in place of anything with its name, and follows no link."""
-    place = Path(directory, name)
-    if place.is_dir() and not place.is_symlink():
-        remove(place)
-    place.unlink(missing_ok=True)
-    with open(place, "xb") as file:
-        file.write(Path(source).read_bytes())
-
-
-def match_bill(store, head, lines, directory, gpulint, seconds):
-    """Returns rows for the lines of the bill that concern this checkout, and adds the reports of machines with the bill."""
-    name, *_ = inputs.FILES["bill"]
-    put_file(directory, name, store.input_path(head["bill"]))
-    with scratch() as place:
-        report = str(Path(place, "report.json"))
-        code, _, err = ask(
-            gpulint,
-            ["check", ".", "--format", "json", "--output", report, *options_of(store, head)],
-            directory,
-            seconds,
-        )
-        if code not in (0, 1, 3):
-            raise Failed("crashed", err)
-        add_reports(lines, report)
-    arguments = ["reconcile", ".", "--all-months", "--format", "json", *options_of(store, head)]
-    code, out, err = ask(gpulint, arguments, directory, seconds)
-    if code not in (0, 1, 3):
-        raise Failed("crashed", err)
-    months = json.loads(out)["months"]
-    mine = [it for month in months for it in (*month["matched"], *month["unmatched"]) if it["path"] == name]
-    of_nobody = ("unnamed", "nowhere", "other_machine")
-    found = [it for it in mine if it.get("cause") not in of_nobody]
-    return bool(mine), [
-        {"row": "bill", "line": it["line"], "cause": it.get("cause")} | resource_of(it, lines) for it in found
-    ]
-
-
-def match_usage(store, head, lines, directory, gpulint, seconds):
-    """Returns rows for the usage metrics that match a resource of this checkout."""
-    name, *_ = inputs.FILES["usage"]
-    put_file(directory, name, store.input_path(head["usage"]))
-    code, out, err = ask(
-        gpulint, ["usage", "show", ".", "--format", "json", *options_of(store, head)], directory, seconds
-    )
-    if code not in (0, 1, 3):
-        raise Failed("crashed", err)
-    report = json.loads(out) or {"matched": [], "unmatched": []}
-    places = [(it, place) for it in report["matched"] for place in it["rows"]]
-    is_read = any(it["path"] == name for it in [*(place for _, place in places), *report["unmatched"]])
-    found = [(it, place["line"]) for it, place in places if place["path"] == name]
-    return is_read, [{"row": "usage", "line": line} | resource_of(it, lines) for it, line in found]
-
-
-def resource_of(match, lines):
-    """Returns the resource of a match, as columns of a row."""
-    of = {"address": match.get("address"), "run": match.get("run")}
-    same = (it for it in lines if it["row"] == "resource" and (it["address"], it["run"]) == tuple(of.values()))
-    resource = next(same, {}) if of["address"] else {}
-    return of | {"path": resource.get("path"), "team": resource.get("team")}
-
-
-MATCHES = {"bill": match_bill, "usage": match_usage}
-
-
-def match(store, head, lines, directory, gpulint, seconds):
-    """Returns rows about the bill and the usage metrics of the plan, and for each of them whether gpulint read it here."""
-    is_read, rows = {}, []
-    if lines[-1]["resources"]:
-        for kind, find in MATCHES.items():
-            if kind in head:
-                is_read[kind], found = find(store, head, lines, directory, gpulint, seconds)
-                rows += found
-    return is_read, rows
-
-
-def settings_in(directory, place="."):
-    """Returns the gpulint.toml of a directory of a checkout, or nothing. gpulint itself refuses invalid settings."""
-    try:
-        return tomllib.loads(owners.read_inside(directory, Path(directory, place, SETTINGS)).decode())
-    except OF_ONE_REPOSITORY:
-        return {}
-
-
-def packs_of(directory):
-    """Returns the packs of the repository's settings: a map from git address or path to commit, and one to the version in the pack."""
-    commits, versions = {}, {}
-    packs = settings_in(directory).get("packs")
-    for pack in packs if isinstance(packs, list) else ():
-        try:
-            address = parse(pack["git"]).identity if "git" in pack else None
-            # The copy of a pack from git is in this directory, unless the settings name another one.
-            place = pack["path"] if "path" in pack else f".gpulint/{address.rsplit('/', 1)[-1]}"
-            name = address or place
-            commits[name], versions[name] = pack.get("commit"), settings_in(directory, place).get("version")
-        except (Refused, AttributeError, *OF_ONE_REPOSITORY):
-            continue
-    known = sorted(name for name in commits if is_text(name))
-    texts = lambda found: {name: found[name] if is_text(found[name]) else None for name in known}
-    return {"packs": texts(commits), "pack_versions": texts(versions)}
 
 
 def within(end, rows):
@@ -286,36 +120,6 @@ def read(store, head, entry, options, times):
             yield {"status": status, "reason": reason or failed.reason, "owner": entry["owner"]}
         finally:
             times["attempts"] = git.attempts
-
-
-PREFIX = "gpulint-fleet-"
-
-
-def sweep():
-    """Removes the directories that killed processes of this user left. Each name has the number of its process."""
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        owner = path.name.removeprefix(PREFIX).partition("-")[0]
-        try:
-            is_ours = path.lstat().st_uid == os.getuid() and path.is_dir() and not path.is_symlink()
-        except FileNotFoundError:
-            continue
-        if is_ours and owner.isdigit() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
-            remove(path)
-
-
-def remove(path):
-    """Removes a directory. Python's own `rmtree` fails on the depth of directories that a repository can have."""
-    subprocess.run(["rm", "-rf", "--", path], stderr=subprocess.DEVNULL)
-
-
-@contextlib.contextmanager
-def scratch():
-    """Yields a directory that only this user can read, and removes it when the block ends."""
-    path = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
-    try:
-        yield path
-    finally:
-        remove(path)
 
 
 def read_alone(store, head, entry, options, times):

@@ -7,7 +7,7 @@ from pathlib import Path
 from . import commands
 from .budgets import NAMED
 from .night import open_night
-from .scan import scratch
+from .scratch import scratch
 from .store import Refused, write
 
 HEADER = ("repository", "by", "value", "expected_micro_usd", "unpriced")

@@ -105,7 +105,9 @@ def make(directory, name, files, links=()):
     parts = [b"commit refs/heads/main\nauthor %s\ncommitter %s\ndata 6\nfirst\n\n" % (who, who)]
     for mode, path, content in entries:
         quoted = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        parts.append(f'M {mode} inline "{quoted}"\ndata {len(content)}\n'.encode(errors="surrogateescape") + content + b"\n")
+        parts.append(
+            f'M {mode} inline "{quoted}"\ndata {len(content)}\n'.encode(errors="surrogateescape") + content + b"\n"
+        )
     subprocess.run(["git", "fast-import", "--quiet"], cwd=bare, input=b"".join(parts), check=True)
     return f"file://{bare}"
 

@@ -10,10 +10,10 @@ import pytest
 from conftest import DATE, TABLES, make, store_files
 
 from gpulint_fleet import answers, inputs, scan
+from gpulint_fleet.matches import put_file
 from gpulint_fleet.merge import merge
 from gpulint_fleet.plan import plan, read_list
 from gpulint_fleet.report import report
-from gpulint_fleet.scan import put_file
 from gpulint_fleet.store import Refused, Store
 
 QUIET = {"tell": lambda _: None}

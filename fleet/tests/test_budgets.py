@@ -224,6 +224,36 @@ def test_the_use_of_the_organization_has_a_row_for_each_repository_and_selector(
     assert use(unbudgeted).split("\n")[1] == "# labels:"
 
 
+def test_gpulint_adds_the_use_of_other_repositories_to_a_budget(organization, tmp_path, gpulint):
+    """Compares the sum that gpulint reports in a repository with the sum of `merge` over all others."""
+    said = subprocess.run([gpulint, "check", "--help"], capture_output=True, text=True).stdout
+    if "--organization" not in said:
+        pytest.skip("this gpulint has no option --organization")
+    store, summary = merged(organization)
+    (tmp_path / "organization.csv").write_text(use(store))
+    (tmp_path / "repository").mkdir()
+    (tmp_path / "repository/main.tf").write_text(machine("own"))
+    settings = '[[budgets]]\nteam = "search"\nmonthly_usd = 1\nscope = "organization"\n'
+    (tmp_path / "repository/gpulint.toml").write_text(settings)
+    command = [gpulint, "check", ".", "--select", "exceeded-budget", "--format", "concise", "--today", DATE]
+    command += ["--organization", "../organization.csv", "--repository", "github.com/acme/own", "--prices", "embedded"]
+    done = subprocess.run(command, cwd=tmp_path / "repository", capture_output=True, text=True)
+    others = summary["budgets"][0]["expected_micro_usd"]
+    assert f"${round(others / 1e6):,} of it in 3 other repositories on {DATE}" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_policy_of_the_plan_has_the_budgets(organization, tmp_path, gpulint):
+    directory, _ = organization
+    (tmp_path / "policy").mkdir()
+    (tmp_path / "policy/gpulint.toml").write_text(BUDGETS)
+    (tmp_path / "list").write_text(f"file://{directory}/hosts/infra.git")
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint, policy=str(tmp_path / "policy"))
+    scan(store, gpulint=gpulint, **QUIET)
+    found = merge(store)[0]["budgets"]
+    assert len(found) == 5 and found[0]["expected_micro_usd"] == found[4]["expected_micro_usd"] > 0
+
+
 def test_the_use_is_signed_as_the_release_of_prices_is(organization, tmp_path):
     key = tmp_path / "key.pem"
     made = subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], capture_output=True)

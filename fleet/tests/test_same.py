@@ -14,7 +14,7 @@ from conftest import DATE, QUICK, TABLES, store_files
 
 from gpulint_fleet import scan
 from gpulint_fleet.merge import merge
-from gpulint_fleet.scan import PREFIX, sweep
+from gpulint_fleet.scratch import PREFIX, sweep
 from gpulint_fleet.store import Store
 
 QUIET = {"tell": lambda _: None}

@@ -3,6 +3,7 @@
 //!
 //! `ARCHITECTURE.md` shows the modules and their dependencies. This file calls them in order.
 
+pub mod admission;
 mod analysis;
 pub mod catalog;
 pub mod cli;

@@ -98,6 +98,19 @@ impl Catalog {
         self.block.table("accelerators").rows().filter_map(read_listed)
     }
 
+    /// Returns all spellings of accelerators in lower-case letters and digits, each with the canonical name.
+    pub fn accelerator_spellings(&self) -> Vec<(String, &str)> {
+        let aliases = self.block.table("aliases").rows().filter_map(|mut row| {
+            let alias = row.text();
+            Some((alias.to_owned(), self.row_of_alias(alias).and_then(read_listed)?.name))
+        });
+        let own = self.accelerators().map(|it| (squeeze(it.name), it.name));
+        let mut all: Vec<(String, &str)> = aliases.chain(own).collect();
+        all.sort();
+        all.dedup_by(|a, b| a.0 == b.0);
+        all
+    }
+
     /// Returns a slice of an accelerator. `profile` can be `mig-1g.10gb`, `1g.10gb` or `1g.10gb+me`.
     pub fn mig(&self, accelerator: &str, profile: &str) -> Option<AcceleratorSlice<'_>> {
         let profile = profile_of(profile);
@@ -173,7 +186,7 @@ pub(super) fn squeezed(name: &str) -> impl Iterator<Item = char> {
 
 /// Returns the name without a vendor's prefix or a driver's suffix.
 fn simpler(key: &str) -> Option<&str> {
-    for suffix in ["shared", "vws"] {
+    for suffix in DRIVER_SUFFIXES {
         if let Some(rest) = key.strip_suffix(suffix) {
             return Some(rest);
         }
@@ -182,10 +195,18 @@ fn simpler(key: &str) -> Option<&str> {
     if let Some((before, _)) = key.split_once("mig").filter(|(before, _)| !before.is_empty()) {
         return Some(before);
     }
-    ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google"]
-        .iter()
-        .find_map(|brand| key.strip_prefix(brand))
+    BRANDS.iter().find_map(|brand| key.strip_prefix(brand))
 }
+
+/// Suffixes that a driver adds to the name of an accelerator.
+pub const DRIVER_SUFFIXES: [&str; 2] = ["shared", "vws"];
+
+/// Brands in front of the name of an accelerator.
+pub const BRANDS: [&str; 7] = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google"];
+
+/// Words for the form of a board.
+pub const BOARDS: [&str; 13] =
+    ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];
 
 /// Whether a word is a version such as `v3` or `v5e`. It means a TPU only if the rest of the name says so:
 /// `gpu-standard-v3` is a third version.
@@ -196,9 +217,7 @@ pub(super) fn is_version(word: &str) -> bool {
 
 /// Whether a word is a brand or the form of a board, which does not identify the chip.
 fn is_generic_word(word: &str) -> bool {
-    let brands = ["nvidia", "tesla", "geforce", "amd", "instinct", "intel", "google", "gpu"];
-    let forms = ["sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "oam", "dgxs", "hgx", "hbm2", "hbm2e", "hbm3", "hbm3e"];
-    brands.contains(&word) || forms.contains(&word)
+    word == "gpu" || BRANDS.contains(&word) || BOARDS.contains(&word)
 }
 
 fn gibibytes(word: &str) -> Option<f64> {

@@ -37,7 +37,7 @@ use words::KnownWords;
 pub use table::covers;
 pub use verify::{DoubtedRow, PER_ACCELERATOR_USD};
 
-pub use accelerator::{Accelerator, AcceleratorSlice};
+pub use accelerator::{Accelerator, AcceleratorSlice, BOARDS, BRANDS, DRIVER_SUFFIXES};
 pub use age::{Ages, PriceClass, PriceMove, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use apis::Hosted;
 pub use book::is_an_hour;

@@ -3,6 +3,7 @@
 //! Reads YAML and JSON streams with positions, and creates resources according to `kinds.toml`. This module uses no
 //! prices and no rules, and knows kinds only through the tables.
 
+mod cluster;
 mod deploy;
 mod gather;
 mod known_kinds;
@@ -40,12 +41,17 @@ use rows::table::{KINDS, KindRow};
 use text::parsed_once::ParsedOnce;
 
 pub use crate::languages::helm::Cluster;
+pub use cluster::{
+    ClusterCount, ClusterDevices, ClusterLabel, ClusterPods, ClusterPool, cluster_devices, cluster_groups,
+    cluster_labels, cluster_pods, cluster_pool, names_of_pools,
+};
 pub use gather::{Look, ScanCache};
 pub use known_kinds::{is_encrypted, knows_all_objects};
 pub use limits::{ObjectLimit, limits};
 pub use render::{ChartInstallation, Content, RefusedRendering, RenderInput, RenderPlan, RenderedOutput, plan};
-pub use rows::devices::{NodeLabel, node_label, word_of_label};
+pub use rows::devices::{LabelMeaning, NodeLabel, node_label, word_of_label};
 pub(crate) use rows::entries::add_kinds;
+pub use rows::path::ManifestStep;
 pub(crate) use rows::words::{CHART_COMMAND, calls, commands};
 pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;

@@ -16,7 +16,7 @@ mod judge;
 mod layers;
 mod names;
 mod page;
-mod policy;
+mod server_rule;
 mod set;
 mod settings;
 mod starter;
@@ -41,12 +41,12 @@ pub use example::{
     Example, ExampleFile, ExampleMarker, ExampleMismatch, Expected, ExpectedOutput, Fixed, compare, format_finding,
     unmarked,
 };
-pub use facts::{Earlier, RuleContext, VocabularyEntry, functions, vocabulary};
+pub use facts::{Earlier, End, RuleContext, VocabularyEntry, end_named, functions, is_fact_of_resource, vocabulary};
 pub use fences::{ExampleMistake, examples, slips};
 pub use fix_section::body_with_fix;
 pub use names::KnownNames;
 pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
-pub use policy::{Enforcement, admission_policy};
+pub(crate) use server_rule::ServerRule;
 pub use set::{BUILT_IN, Rules};
 pub use settings::{
     ApprovedResource, Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::languages::cel::nearest;
 use crate::languages::cel::{
-    self, CelBudget, CelHost, CelMap, CelType, CelValue, ExpressionScope, Kubernetes, Problem, Program, UnknownSubject,
+    self, CelBudget, CelHost, CelType, CelValue, ExpressionScope, Problem, Program, ServerScope, UnknownSubject,
     UnknownValue,
 };
 
@@ -103,10 +103,10 @@ impl MessageTemplate {
 
     /// Converts the message to an expression of a Kubernetes API server; `None` if the server cannot compute a part of
     /// it.
-    pub(super) fn in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Option<String> {
+    pub(super) fn in_kubernetes(&self, scope: &ServerScope<'_>) -> Option<String> {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(cel::quoted(text)),
-            Part::Value(program, Format::Plain) => program.text_in_kubernetes(parameters, version).ok(),
+            Part::Value(program, Format::Plain) => program.text_in_kubernetes(scope).ok(),
             Part::Value(..) | Part::Range(..) | Part::Ends { .. } => None,
         });
         Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())

@@ -9,7 +9,7 @@ use crate::fences::files_below;
 const LONG: usize = 50;
 
 /// The number of long functions outside of tests.
-const MOST: usize = 65;
+const MOST: usize = 64;
 
 /// Returns the length and name of each function in a formatted file.
 fn functions(text: &str) -> Vec<(usize, String)> {

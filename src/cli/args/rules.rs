@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::admission::PolicyTarget;
+
 use super::input::InputArguments;
 use super::judging::Selection;
 use super::output::Output;
@@ -90,8 +92,9 @@ pub(in crate::cli) enum RulesVerb {
         /// Convert this rule; repeatable [default: all custom rules]
         #[arg(long = "rule", value_name = "NAME")]
         names: Vec<String>,
-        /// Convert for this engine; vap is a Kubernetes ValidatingAdmissionPolicy with its binding
-        #[arg(long, value_name = "ENGINE", value_parser = ["vap"])]
+        /// Convert for this engine: `vap` is a ValidatingAdmissionPolicy with its binding, `kyverno` a ValidatingPolicy, and
+        /// `gatekeeper` a ConstraintTemplate with its constraint
+        #[arg(long, value_name = "ENGINE", value_parser = PolicyTarget::NAMES)]
         to: String,
         /// Support Kubernetes from this version on
         #[arg(long, value_name = "VERSION", default_value = "1.30")]

@@ -64,7 +64,7 @@ pub(in crate::kubernetes) struct DeviceLabel {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::kubernetes) enum LabelMeaning {
+pub enum LabelMeaning {
     Accelerator,
     AcceleratorMemoryGib,
     Machine,
@@ -172,6 +172,8 @@ pub(in crate::kubernetes) struct NamePattern {
     pub fact: LabelMeaning,
     pub provider: Option<String>,
     form: String,
+    /// The pattern as written.
+    pub written: String,
     pattern: AdaptiveRegex,
     key: Option<AdaptiveRegex>,
 }
@@ -242,9 +244,16 @@ impl Devices {
         let shared = alone.collect();
         let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
-            let pattern = AdaptiveRegex::new(form.pattern);
+            let pattern = AdaptiveRegex::new(form.pattern.as_str());
             let key = form.key.map(AdaptiveRegex::new);
-            NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern, key }
+            NamePattern {
+                fact: form.fact,
+                provider: form.provider,
+                form: form.form,
+                written: form.pattern,
+                pattern,
+                key,
+            }
         });
         Ok(Devices {
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
@@ -312,6 +321,30 @@ impl Devices {
     /// Returns the device whose share a pod annotation requests.
     pub(in crate::kubernetes) fn annotation(&self, key: &str) -> Option<&DeviceClass> {
         self.annotations.get(key)
+    }
+
+    /// Returns all devices that containers request by a key.
+    pub(in crate::kubernetes) fn all(&self) -> impl Iterator<Item = &DeviceClass> {
+        self.exact.values().chain(&self.patterns)
+    }
+
+    /// Returns the keys that request single whole devices of a class, without a claim.
+    pub(in crate::kubernetes) fn whole_classes(&self) -> impl Iterator<Item = (String, &DeviceClass)> {
+        let whole = self.classes.iter().filter(|(_, device)| !device.slice && !device.shared);
+        whole.map(|(name, device)| (format!("{CLASS}{name}"), device))
+    }
+
+    /// Returns all keys that request a share of a device.
+    pub(in crate::kubernetes) fn all_shares(&self) -> impl Iterator<Item = &DeviceShare> {
+        self.shares.values().chain(&self.share_patterns)
+    }
+
+    pub(in crate::kubernetes) fn all_labels(&self) -> impl Iterator<Item = &DeviceLabel> {
+        self.labels.values()
+    }
+
+    pub(in crate::kubernetes) fn all_annotations(&self) -> impl Iterator<Item = &str> {
+        self.annotations.keys().map(String::as_str)
     }
 
     /// Returns search words. Every file that requests an accelerator contains at least one of them.

@@ -76,7 +76,26 @@ impl fmt::Display for ManifestPath {
     }
 }
 
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ManifestStep {
+    Key(String),
+    /// All members of a list.
+    Each,
+    /// All values of a mapping.
+    Any,
+}
+
 impl ManifestPath {
+    pub(in crate::kubernetes) fn steps(&self) -> Vec<ManifestStep> {
+        let step = |step: &Step| match step {
+            Step::Key(key) => ManifestStep::Key(key.to_string()),
+            Step::Each => ManifestStep::Each,
+            Step::Any => ManifestStep::Any,
+        };
+        self.steps.iter().map(step).collect()
+    }
+
     pub(in crate::kubernetes) fn all<'t>(&self, root: &'t Node) -> Vec<PathMatch<'t>> {
         self.walk(&self.steps, PathMatch::root(root))
     }

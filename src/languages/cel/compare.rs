@@ -23,6 +23,11 @@ impl Comparison {
         self.values.iter().any(|known| same(known, value)) == self.is_one_of
     }
 
+    /// Returns the values that the fact must have; `None` if they are those that it must not have.
+    pub(crate) fn accepted(&self) -> Option<&[CelValue]> {
+        self.is_one_of.then_some(&self.values)
+    }
+
     /// Returns its place in the expression.
     pub(crate) fn place(&self) -> &Range<usize> {
         &self.span

@@ -36,6 +36,7 @@ mod operators;
 mod parser;
 mod program;
 mod quantity;
+mod server;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -47,7 +48,6 @@ mod version;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use admission::Kubernetes;
 pub(crate) use budget::CelBudget;
 pub(crate) use check::{ExpressionScope, NameLiteral, NameUse, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
@@ -58,6 +58,8 @@ pub(crate) use functions::{
 pub(crate) use map::{CelMap, MapKey};
 pub(crate) use nearest::{nearest, slip_of};
 pub(crate) use operators::Fault;
+pub use server::Kubernetes;
+pub(crate) use server::{ServerNames, ServerRecord, ServerScope, ServerValue};
 pub(crate) use types::{CelType, RecordSchema, SchemaField};
 pub(crate) use value::{CelValue, Handle, UnknownSubject, UnknownValue};
 
@@ -120,13 +122,13 @@ impl Program {
     }
 
     /// Returns the condition for a Kubernetes API server, or why it cannot be translated.
-    pub(crate) fn in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Result<String, String> {
-        admission::Translation::new(parameters, version).condition(&self.written)
+    pub(crate) fn in_kubernetes(&self, scope: &ServerScope<'_>) -> Result<String, String> {
+        admission::Translation::new(scope).condition(&self.written)
     }
 
     /// Returns the expression as a string in a message of the API server.
-    pub(crate) fn text_in_kubernetes(&self, parameters: &CelMap, version: Kubernetes) -> Result<String, String> {
-        admission::Translation::new(parameters, version).text(&self.written)
+    pub(crate) fn text_in_kubernetes(&self, scope: &ServerScope<'_>) -> Result<String, String> {
+        admission::Translation::new(scope).text(&self.written)
     }
 
     /// Returns the conjuncts that compare a fact with literals.
@@ -163,6 +165,11 @@ pub(crate) fn path(text: &str) -> Result<Vec<Arc<str>>, Problem> {
 /// Formats a string as a literal.
 pub(crate) fn quoted(text: &str) -> String {
     admission::quoted(text)
+}
+
+/// Formats a value as a literal; `None` if it has none.
+pub(crate) fn literal(value: &CelValue) -> Option<String> {
+    admission::literal(value).ok()
 }
 
 /// Converts a date such as `2026-11-21` to a point in time.

@@ -121,7 +121,7 @@ pub(super) struct OneOf {
 
 /// The end of a range that is evaluated. gpulint computes `saves` for each end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     Floor,
     Expected,
     Ceiling,
@@ -452,14 +452,19 @@ impl FactContext<'_> {
     }
 }
 
+/// Returns the end of an amount of money that a field of it names.
+pub fn end_named(field: &str) -> Option<End> {
+    [End::Floor, End::Expected, End::Ceiling].get(MONEY.schema.field(field)?).copied()
+}
+
+/// Returns true if resources have a fact of this name.
+pub fn is_fact_of_resource(name: &str) -> bool {
+    RESOURCE.schema.field(name).is_some()
+}
+
 /// Returns the index of the kind among the facts of an object.
 pub(super) fn kind_of_object() -> Option<usize> {
     OBJECT.schema.field("kind")
-}
-
-/// Returns the index of the name among the facts of an object.
-pub(super) fn name_of_object() -> Option<usize> {
-    OBJECT.schema.field("name")
 }
 
 /// Returns the place and origin of a fact.

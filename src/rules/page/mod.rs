@@ -228,6 +228,13 @@ pub(super) struct PageExpression {
     named: Vec<(Named, Range<usize>)>,
 }
 
+impl PageExpression {
+    /// Returns the kinds that the expression requires, if it requires some.
+    pub(super) fn accepted_kinds(&self) -> Option<&[CelValue]> {
+        self.compares.iter().find(|(it, _)| &*it.fact == "kind").and_then(|(it, _)| it.accepted())
+    }
+}
+
 /// A literal name or path in an expression.
 #[derive(Debug)]
 enum Named {

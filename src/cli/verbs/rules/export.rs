@@ -1,19 +1,23 @@
 //! `gpulint rules export`: converts custom rules for other policy engines.
 
+use std::collections::BTreeSet;
+
+use crate::admission::{Enforcement, ExportOptions, Kubernetes, PolicyTarget, export_rule};
 use crate::cli::args::{InputArguments, Selection};
 use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::{ExitStatus, Failure};
-use crate::rules::{self, Enforcement, Kubernetes};
 
 pub(super) fn run(
     names: &[String],
-    (kubernetes, enforce): (&str, &str),
+    (to, kubernetes, enforce): (&str, &str, &str),
     input: &InputArguments,
     selection: &Selection,
 ) -> Result<ExitStatus, Failure> {
     let version = Kubernetes::parse(kubernetes).map_err(Failure::new)?;
     let enforcement = Enforcement::from_name(enforce).unwrap_or(Enforcement::Audit);
+    let target = PolicyTarget::from_name(to).unwrap_or(PolicyTarget::Validating);
+    let options = ExportOptions { target, version, enforcement };
     let session = Session::rules_only(input, selection)?;
     session.demand_whole_rules(&crate::Analysis::default())?;
     let rules = &session.settings.rules;
@@ -40,8 +44,13 @@ pub(super) fn run(
     }
     let mut text = String::new();
     let mut refused = 0;
+    let mut keys = BTreeSet::new();
     for page in &chosen {
-        match rules::admission_policy(page, version, enforcement) {
+        let policy = match keys.insert(target.key(&page.name)) {
+            true => export_rule(page, &session.settings, options),
+            false => Err("another rule has the same name without dashes: rename one of them".to_owned()),
+        };
+        match policy {
             Ok(policy) => text.push_str(&policy),
             Err(why) => {
                 refused += 1;

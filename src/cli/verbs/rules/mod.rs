@@ -38,8 +38,8 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<ExitStatus, Failure> {
         }
         RulesVerb::Docs { output, input, selection } => docs::run(output, input, selection),
         RulesVerb::Vendor { check, force, config } => vendor::run(*check, *force, config.as_deref()),
-        RulesVerb::Export { names, kubernetes, enforce, input, selection, .. } => {
-            export::run(names, (kubernetes, enforce), input, selection)
+        RulesVerb::Export { names, to, kubernetes, enforce, input, selection } => {
+            export::run(names, (to, kubernetes, enforce), input, selection)
         }
     }
 }

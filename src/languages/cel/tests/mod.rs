@@ -1,5 +1,6 @@
 //! Tests the expression language.
 
+mod admission;
 mod conformance;
 mod kubernetes;
 mod semantics;

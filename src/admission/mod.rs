@@ -18,6 +18,8 @@ mod tables;
 mod validating;
 mod variables;
 
+use std::cell::Cell;
+
 use crate::AnalysisSettings;
 use crate::rules::{LooksAt, RuleFile, ServerRule};
 
@@ -47,7 +49,13 @@ pub fn export_rule(rule: &RuleFile, settings: &AnalysisSettings, options: Export
     }
     let kinds = kinds_of(rule)?;
     let variables = PolicyVariables::default();
-    let names = PolicyNames { looks_at: rule.looks_at, kinds: &kinds, settings, variables: &variables };
+    let names = PolicyNames {
+        looks_at: rule.looks_at,
+        kinds: &kinds,
+        settings,
+        variables: &variables,
+        reads_pod: Cell::default(),
+    };
     let ServerRule { condition, message } = rule.for_server(options.version, &names)?;
     let reported = match rule.looks_at {
         LooksAt::Resource => format!("{} && ({condition})", names.is_resource()?),

@@ -1,5 +1,7 @@
 //! Defines the names of rules in a cluster: parts of the object, its pods, and facts of a resource.
 
+use std::cell::Cell;
+
 use crate::AnalysisSettings;
 use crate::kubernetes::cluster_pool;
 use crate::languages::cel::{ServerNames, ServerRecord, ServerValue, quoted};
@@ -32,6 +34,8 @@ pub(super) struct PolicyNames<'a> {
     pub(super) kinds: &'a [ServerKind],
     pub(super) settings: &'a AnalysisSettings,
     pub(super) variables: &'a PolicyVariables,
+    /// Whether the rule reads the pod of a resource. gpulint knows it only if the pod requests its accelerators.
+    pub(super) reads_pod: Cell<bool>,
 }
 
 type Meaning = Result<ServerValue, String>;
@@ -91,7 +95,10 @@ impl PolicyNames<'_> {
         }
         let pods = KindPods::of(self.kinds)?;
         let pod = PodVariables { variables: self.variables, pods: &pods };
-        let uses = pod.uses_accelerators()?;
+        let uses = match self.reads_pod.get() {
+            true => format!("{}.size() > 0", pod.devices()?),
+            false => pod.uses_accelerators()?,
+        };
         Ok(match pod.count() {
             Ok(count) => format!("{uses} && !{count}.exists(n, n == 0.0)"),
             Err(_) => uses,
@@ -168,7 +175,10 @@ impl PolicyNames<'_> {
         let pods = KindPods::of(self.kinds)?;
         let pod = PodVariables { variables: self.variables, pods: &pods };
         match name {
-            "pod" => Ok(record("pod", &pod.pod()?, None)),
+            "pod" => {
+                self.reads_pod.set(true);
+                Ok(record("pod", &pod.pod()?, None))
+            }
             "count" => Ok(record("count", &pod.count()?, Some("expected"))),
             "accelerator_count" => Ok(ServerValue::Possible(pod.accelerator_count()?)),
             "vendor" => Ok(ServerValue::Possible(pod.vendor()?)),

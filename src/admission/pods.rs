@@ -1,5 +1,6 @@
 //! Defines variables for the pods of an object, and for the accelerators that they request.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::kubernetes::{ClusterCount, ClusterPods, ManifestStep, cluster_devices, cluster_pods};
@@ -187,9 +188,28 @@ impl PodVariables<'_> {
         }))
     }
 
+    /// Returns the keys that can request an accelerator or a part of one. This first selection is cheap, because the
+    /// server limits the cost of an expression.
+    fn similar_keys(&self) -> Result<String, String> {
+        let keys = self.keys()?;
+        Ok(self.variables.get("similar_keys", || {
+            let known = cluster_devices();
+            let all = known.keys.iter().chain(&known.patterns).map(|(key, _)| key);
+            let all: Vec<&str> =
+                all.chain(&known.shares).chain(&known.partial).chain(&known.alone).map(String::as_str).collect();
+            let (anywhere, owned): (Vec<&str>, Vec<&str>) = all.into_iter().partition(|key| key.starts_with('*'));
+            let domains: BTreeSet<&str> = owned.iter().filter_map(|key| Some(key.split_once('/')?.0)).collect();
+            format!(
+                "{keys}.filter(k, k.split('/')[0] in {} || k.matches('{}'))",
+                list(domains),
+                regex(anywhere.into_iter().collect::<BTreeSet<_>>())
+            )
+        }))
+    }
+
     /// Returns the keys that request accelerators.
     pub(super) fn devices(&self) -> Result<String, String> {
-        let keys = self.keys()?;
+        let keys = self.similar_keys()?;
         Ok(self.variables.get("devices", || {
             let known = cluster_devices();
             let exact = known.keys.iter().map(|(key, _)| key.as_str()).chain(known.alone.iter().map(String::as_str));
@@ -207,7 +227,7 @@ impl PodVariables<'_> {
     /// Returns whether the pod requests accelerators in a way that does not determine their number: by several keys, in
     /// parts, or in containers that run before others.
     pub(super) fn unclear(&self) -> Result<String, String> {
-        let (pod, keys, devices) = (self.pod()?, self.keys()?, self.devices()?);
+        let (pod, keys, devices) = (self.pod()?, self.similar_keys()?, self.devices()?);
         Ok(self.variables.get("unclear", || {
             let known = cluster_devices();
             format!(

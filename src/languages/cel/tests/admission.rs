@@ -74,7 +74,7 @@ fn a_translated_condition_holds_exactly_if_the_original_certainly_does() {
         "a > 4.0 || !(b <= 5.0)",
         "!(a > 4.0 || b > 4.0)",
         "a * b > 4.0",
-        "!(a * 2 > 4.0)",
+        "!(a * 2.0 > 4.0)",
         "a > b",
         "a > 4.0 ? b > 4.0 : b < 4.0",
         "!(a > 4.0 ? b > 4.0 : b < 4.0)",

@@ -2,7 +2,7 @@
 
 use crate::kubernetes::cluster_groups;
 
-/// API group and version of kinds that have several groups or are no workloads.
+/// API group and version of kinds with several groups, and of kinds without pods.
 const KINDS: [(&str, &str, &str); 30] = [
     ("ConfigMap", "", "v1"),
     ("CronJob", "batch", "v1"),

@@ -146,7 +146,7 @@ impl PolicyNames<'_> {
         pool.ok_or_else(|| format!("gpulint does not know how a cluster keeps the machines of {}", kind.kind))
     }
 
-    /// Returns the meaning of a fact of a pool of machines; `None` if the name is no fact.
+    /// Returns the meaning of a fact of a pool of machines; `None` if resources have no such fact.
     fn fact_of_pool(&self, name: &str) -> Option<Meaning> {
         let tables = self.tables();
         let pool = match self.pool(&tables) {
@@ -257,7 +257,7 @@ fn missing(name: &str) -> Option<String> {
     Some(format!("the rule reads `{name}`, and {why}"))
 }
 
-/// Returns why a cluster does not know a fact; `None` if the name is no fact of a resource.
+/// Returns why a cluster does not know a fact; `None` if resources have no such fact.
 fn unknown_fact(name: &str) -> Option<String> {
     let why = match name {
         "links" | "twin" | "asked_accelerators" | "label_keys_beside" | "queue_here" | "priority_here" => {

@@ -465,7 +465,7 @@ impl<'a> Translation<'a> {
     }
 
     /// Translates `exists` and `all` whose condition reads a fact, or which visit the possible values of a fact. The
-    /// text is true if the result is certainly `wanted`.
+    /// result is true if the macro certainly returns `wanted`.
     fn walked_fact(&mut self, it: &Expr, wanted: bool) -> Result<Option<String>, String> {
         let ExprKind::Call { of: Some(of), name, arguments } = &it.kind else { return Ok(None) };
         let (is_all, [variable, test]) = (&*name.text == "all", arguments.as_slice()) else { return Ok(None) };

@@ -35,8 +35,8 @@ def match_bill(lines, directory, bill, run):
     if any("matched" not in month for month in months):
         raise Refused("this gpulint does not list the lines of a bill that match: plan the date with a newer gpulint")
     mine = [it for month in months for it in (*month["matched"], *month["unmatched"]) if it["path"] == name]
-    found = [it for it in mine if it.get("cause") not in NO_RESOURCE]
-    rows = [{"row": "bill", "line": it["line"], "cause": it.get("cause")} | resource_of(it, lines) for it in found]
+    found, known = [it for it in mine if it.get("cause") not in NO_RESOURCE], by_address(lines)
+    rows = [{"row": "bill", "line": it["line"], "cause": it.get("cause")} | resource_of(it, known) for it in found]
     return bool(mine), rows
 
 
@@ -48,14 +48,18 @@ def match_usage(lines, directory, usage, run):
     places = [(it, place) for it in report["matched"] for place in it["rows"]]
     is_read = any(it["path"] == name for it in [*(place for _, place in places), *report["unmatched"]])
     found = [(it, place["line"]) for it, place in places if place["path"] == name]
-    return is_read, [{"row": "usage", "line": line} | resource_of(it, lines) for it, line in found]
+    known = by_address(lines)
+    return is_read, [{"row": "usage", "line": line} | resource_of(it, known) for it, line in found]
 
 
-def resource_of(match, lines):
+def by_address(lines):
+    return {(it["address"], it["run"]): it for it in lines if it["row"] == "resource"}
+
+
+def resource_of(match, known):
     """Returns the resource of a match, as columns of a row."""
     of = {"address": match.get("address"), "run": match.get("run")}
-    same = (it for it in lines if it["row"] == "resource" and (it["address"], it["run"]) == tuple(of.values()))
-    resource = next(same, {}) if of["address"] else {}
+    resource = known.get(tuple(of.values()), {})
     return of | {"path": resource.get("path"), "team": resource.get("team")}
 
 

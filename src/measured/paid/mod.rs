@@ -175,13 +175,17 @@ fn reliable_sums(
 fn orphaned(paid: &Paid) -> Option<Orphaned> {
     let mut orphaned = Orphaned::default();
     let mut names: Vec<(Money, String)> = Vec::new();
+    let mut last_months: HashMap<&str, Option<BillMonth>> = HashMap::new();
     for (at, why) in &paid.unmatched {
         let Some(it) = paid.rows.get(*at) else { continue };
         let row = &it.row;
-        let is_last = paid.last_month(&row.provider) == Some(row.month);
         let is_complete = paid.options.complete.contains(&row.provider);
         // A charge that matches several resources does have a resource.
-        if !(is_last && is_complete && why.is_nowhere() && row.charge == Charge::Usage) {
+        if !(is_complete && why.is_nowhere() && row.charge == Charge::Usage) {
+            continue;
+        }
+        let last = last_months.entry(&row.provider).or_insert_with(|| paid.last_month(&row.provider));
+        if *last != Some(row.month) {
             continue;
         }
         let dollars = match paid.options.dollars(row, row.paid) {

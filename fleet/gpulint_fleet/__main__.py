@@ -351,7 +351,7 @@ def parser():
     option(
         it, "--years", type=int, choices=(0, 1, 3), default=1, help="consider commitments of up to this many years [1]"
     )
-    option(it, "--format", choices=("text", "json", "csv", "markdown"), default="text", help="write this format [text]")
+    option(it, "--format", choices=("text", "json", "csv"), default="text", help="write this format [text]")
 
     it = verb("reconcile", reconcile_, "compare the bill with the resources of all repositories")
     dated(it)

@@ -8,7 +8,7 @@ from .bill import cents, month_of
 from .gpulint import demand_binary, options_of
 from .night import open_night
 from .scratch import scratch
-from .store import Refused
+from .store import Refused, digest
 from .text import replace_controls
 
 PLAN_SECONDS = 600
@@ -24,7 +24,6 @@ def commitments(store, gpulint, years, form):
     database, _ = open_night(store)
     head, _ = store.plan()
     gpulint = demand_binary(gpulint, head["binary"])
-    unjudged = dict(database.execute("select repository, count(*) from unjudged group by repository").fetchall())
     reports = {}
     for repository, machine in database.execute(MACHINES).fetchall():
         reports.setdefault(repository, []).append(json.loads(machine))
@@ -33,12 +32,9 @@ def commitments(store, gpulint, years, form):
     with scratch() as place:
         names = []
         for repository, machines in reports.items():
-            names.append(f"{repository.replace('/', '+')}.json")
-            missing = [{}] * unjudged.get(repository, 0)
             # gpulint counts equal reports once, and two repositories can have equal machines.
-            report = {"version": 1, "repository": repository, "findings": [], "resources": machines}
-            report |= {"scorecard": {}, "not_judged": missing}
-            Path(place, names[-1]).write_text(json.dumps(report), encoding="utf-8")
+            report = {"version": 1, "repository": repository, "findings": [], "resources": machines, "scorecard": {}}
+            names.append(write_report(place, repository, json.dumps(report)))
         if sum(len(name) + 9 for name in names) > MOST_ARGUMENT_BYTES:
             raise Refused(
                 f"{len(names):,} repositories with machines are too many for one plan: plan a part of the list as a date of its own"
@@ -51,16 +47,39 @@ def commitments(store, gpulint, years, form):
     return done.out, [*done.err.splitlines(), *cautions(database)]
 
 
+def write_report(place, repository, text):
+    """Writes a report under the name of its repository, which gpulint prints, and returns its path."""
+    path = Path(place, f"{repository}.json")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError:
+        # The name is too long, or the directory of one repository has the name of another report.
+        path = Path(place, f"{digest(repository)}.json")
+        path.write_text(text, encoding="utf-8")
+    return str(path.relative_to(place))
+
+
+# What the plan may count twice or lack, each with the number of cases.
+CAUTIONS = (
+    (
+        "lines of the bill with commitments that fit several resources, so that the plan counts the commitments for each",
+        "select count(*) from billed where match = 'several' and committed_hours > 0",
+    ),
+    (
+        "repositories that were not read, so that the plan lacks their machines",
+        "select count(*) from repositories where status not in ('ok', 'empty')",
+    ),
+    ("parts of repositories that were not evaluated, listed in the table `unjudged`", "select count(*) from unjudged"),
+)
+
+
 def cautions(database):
-    """Yields why the plan may be too small."""
-    several = "select count(*) from billed where match = 'several' and committed_hours > 0"
-    (count,) = database.execute(several).fetchall()[0]
-    if count:
-        yield f"{count:,} lines of the bill with commitments fit several resources: the plan counts these commitments for each of them"
-    unread = "select count(*) from repositories where status not in ('ok', 'empty')"
-    (count,) = database.execute(unread).fetchall()[0]
-    if count:
-        yield f"{count:,} repositories were not read: the plan lacks their machines"
+    """Yields why the plan may lack machines, or counts commitments twice."""
+    for what, query in CAUTIONS:
+        (count,) = database.execute(query).fetchall()[0]
+        if count:
+            yield f"{what}: {count:,}"
 
 
 def usd(micro):

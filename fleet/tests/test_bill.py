@@ -228,9 +228,15 @@ def test_commitments_are_planned_for_all_repositories_at_once(billed, gpulint, t
         reports.append(path.name)
     command = [gpulint, "plan", *sorted(reports), "--format", "json", "--prices", "embedded", "--today", DATE]
     judge = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout)
-    clean = lambda it: json.loads(re.sub(r'"[^"]*?([\w-]+)[.]json', r'"\1', json.dumps(it)))
+    clean = lambda it: json.loads(re.sub(r'"(?:[^"]*/)?([\w-]+)[.]json', r'"\1', json.dumps(it)))
     assert clean(found) == clean(judge)
     assert found["groups"][0]["machines"][0]["commit"]["machines"] == 6
+
+
+def test_reports_of_repositories_with_odd_names_are_all_written(tmp_path):
+    names = ["h/a", "h/a.json/b", "h/c.json/d", "h/c", "h/" + "x" * 300]
+    paths = [answers.write_report(tmp_path, name, name) for name in names]
+    assert [(tmp_path / path).read_text() for path in paths] == names and paths[0] == "h/a.json"
 
 
 def test_commitments_of_the_files_are_in_the_table(billed):

@@ -13,6 +13,8 @@ pub struct BudgetUsage {
     /// The total before the change; `None` if it did not exist.
     pub before: Option<Money>,
     pub after: Money,
+    /// The part of both in other repositories.
+    pub elsewhere: Money,
     /// The hours of the month on which the amounts are based.
     pub hours: f64,
 }
@@ -36,7 +38,8 @@ pub fn budgets(before: &Totals, after: &Totals) -> Vec<BudgetUsage> {
     let spent = after.iter().filter_map(|(rule, total)| {
         let (after, limit) = (total.amount?, Some(total.limit?));
         let before = earlier(rule, &total.name);
-        Some(BudgetUsage { rule: rule.clone(), name: total.name.to_string(), limit, before, after, hours: total.hours })
+        let (elsewhere, hours) = (total.elsewhere, total.hours);
+        Some(BudgetUsage { rule: rule.clone(), name: total.name.to_string(), limit, before, after, elsewhere, hours })
     });
     spent.collect()
 }

@@ -537,8 +537,12 @@ impl Judgement {
 /// Returns the name and the amount of one member.
 fn total_of(asking: &FactContext<'_>) -> RuleTotal {
     let it = &asking.one;
+    let part = |name: &str| match &it.each {
+        CelValue::Map(map) => map.get(&MapKey::Text(name.into())),
+        _ => None,
+    };
     let name = match &it.each {
-        CelValue::Map(map) => map.get(&MapKey::Text("name".into())).map(template::plain),
+        CelValue::Map(_) => part("name").map(template::plain),
         other => Some(template::plain(other)),
     };
     let money = |value: &CelValue| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
@@ -547,6 +551,7 @@ fn total_of(asking: &FactContext<'_>) -> RuleTotal {
         name: name.unwrap_or_default().into(),
         amount: money(&it.amount),
         limit: money(&it.limit),
+        elsewhere: part("elsewhere").and_then(money).unwrap_or_default(),
         hours: this_month.map_or(HOURS_PER_MONTH, facts::hours_of),
     }
 }

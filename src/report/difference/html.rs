@@ -132,7 +132,7 @@ fn payers(it: &Difference) -> Option<PageSection> {
     if !budgets.is_empty() {
         let table = HtmlTable { id: "budgets", caption: "Budgets", columns: &columns, is_searchable: false };
         table.print(&mut body, budgets, |page, spent| {
-            name(page, &format!("budget of {} ({})", spent.name, spent.counted_by()));
+            name(page, &format!("budget of {} ({})", spent.name, spent.counted_by(it.after.currency)));
             amount(page, spent.before.unwrap_or(spent.after));
             amount(page, spent.after);
             let left = spent.remainder(it.after.currency).unwrap_or_else(|| "no limit".to_owned());

@@ -332,7 +332,7 @@ fn budgets(text: &mut Markdown, it: &Difference) {
             " | ",
             markup::text(&one.name, LONGEST_VALUE),
             " (",
-            markup::text(&one.counted_by(), LONGEST_VALUE),
+            markup::text(&one.counted_by(it.after.currency), LONGEST_VALUE),
             ") | ",
             figures(&limit),
             " | "

@@ -78,7 +78,7 @@ fn budget(it: &Difference, spent: &BudgetUsage) -> String {
     let limit = spent.limit.map(|limit| format!(", limit {}", amount(limit))).unwrap_or_default();
     let left = spent.remainder(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
     let name = escape::shortened(&escape::one_line(&spent.name), 60);
-    let by = escape::one_line(&spent.counted_by());
+    let by = escape::one_line(&spent.counted_by(it.after.currency));
     format!("budget of {name} ({by}): {before}{}/month{limit}{left}", amount(spent.after))
 }
 

@@ -38,7 +38,8 @@ impl From<WireTotal<'_>> for RuleTotal {
     fn from(saved: WireTotal<'_>) -> Self {
         let (amount, limit) = (saved.amount_usd.map(Into::into), saved.limit_usd.map(Into::into));
         let hours = saved.hours_per_month.map_or(HOURS_PER_MONTH, |it| it.0);
-        RuleTotal { name: saved.name.into(), amount, limit, hours }
+        let elsewhere = saved.elsewhere_usd.map(Into::into).unwrap_or_default();
+        RuleTotal { name: saved.name.into(), amount, limit, elsewhere, hours }
     }
 }
 
@@ -50,6 +51,7 @@ impl From<WireBudget<'_>> for BudgetUsage {
             limit: saved.limit_usd.map(Into::into),
             before: saved.before_usd.map(Into::into),
             after: saved.after_usd.into(),
+            elsewhere: saved.elsewhere_usd.map(Into::into).unwrap_or_default(),
             hours: saved.hours_per_month.map_or(HOURS_PER_MONTH, |it| it.0),
         }
     }

@@ -10,8 +10,9 @@ pub(in crate::report) trait BudgetText {
     /// Returns true if the change affects the total, or if the total exceeds its limit.
     fn is_worth_telling(&self) -> bool;
 
-    /// Returns text such as `exceeded-budget, 730 hours`: the rule that checks the budget, and the hours of its month.
-    fn counted_by(&self) -> String;
+    /// Returns text such as `exceeded-budget, 730 hours, $2,000 in other repositories`: the rule that checks the budget, the
+    /// hours of its month, and the part that these files do not contain.
+    fn counted_by(&self, currency: Currency) -> String;
 
     /// Returns text such as `$7,000 left`, `$7,000 over`.
     fn remainder(&self, currency: Currency) -> Option<String>;
@@ -26,8 +27,12 @@ impl BudgetText for BudgetUsage {
         self.is_over() || self.before.is_some_and(|before| before != self.after)
     }
 
-    fn counted_by(&self) -> String {
-        format!("{}, {} hours", self.rule, self.hours)
+    fn counted_by(&self, currency: Currency) -> String {
+        let elsewhere = match self.elsewhere > Money::ZERO {
+            true => format!(", {} in other repositories", currency.amount(self.elsewhere)),
+            false => String::new(),
+        };
+        format!("{}, {} hours{elsewhere}", self.rule, self.hours)
     }
 
     fn remainder(&self, currency: Currency) -> Option<String> {

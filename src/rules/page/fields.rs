@@ -452,7 +452,9 @@ impl<'a> PageFields<'a> {
                 continue;
             }
             let (Some(schema), [name]) = (schema, short) else {
-                self.wrong(&at, format!("there is no fact `{}`", text.escape_debug()), None);
+                let whole = short.first().filter(|name| schema.is_some_and(|schema| schema.field(name).is_some()));
+                let help = whole.map(|name| format!("a place is that of a whole fact: write `{name}`"));
+                self.wrong(&at, format!("there is no fact `{}`", text.escape_debug()), help);
                 continue;
             };
             match schema.field(name) {

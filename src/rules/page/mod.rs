@@ -442,10 +442,10 @@ impl RuleFile {
         self.raw.wanted(self.looks_at, named)
     }
 
-    /// Returns the first sentence of the prose.
+    /// Returns the first sentence of the prose; empty if code or another heading comes first.
     pub fn summary(&self) -> &str {
-        let mut lines = self.body().lines().map(str::trim);
-        lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default()
+        let mut lines = self.body().lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("# "));
+        lines.next().filter(|line| !line.starts_with("```") && !line.starts_with('#')).unwrap_or_default()
     }
 }
 

@@ -590,6 +590,9 @@ pub(in crate::report) struct WireBudget<'a> {
     pub limit_usd: Option<WireNumber>,
     pub before_usd: Option<WireNumber>,
     pub after_usd: WireNumber,
+    /// The part of both amounts in other repositories, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere_usd: Option<WireNumber>,
     pub hours_per_month: Option<WireNumber>,
 }
 
@@ -601,6 +604,7 @@ impl<'a> WireBudget<'a> {
             limit_usd: it.limit.map(Into::into),
             before_usd: it.before.map(Into::into),
             after_usd: it.after.into(),
+            elsewhere_usd: Some(it.elsewhere).filter(|it| *it > Money::ZERO).map(Into::into),
             hours_per_month: Some(WireNumber(it.hours)),
         }
     }
@@ -613,6 +617,8 @@ pub(in crate::report) struct WireTotal<'a> {
     pub name: Cow<'a, str>,
     pub amount_usd: Option<WireNumber>,
     pub limit_usd: Option<WireNumber>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere_usd: Option<WireNumber>,
     pub hours_per_month: Option<WireNumber>,
 }
 
@@ -623,6 +629,7 @@ impl<'a> WireTotal<'a> {
             name: Cow::Borrowed(&it.name),
             amount_usd: it.amount.map(Into::into),
             limit_usd: it.limit.map(Into::into),
+            elsewhere_usd: Some(it.elsewhere).filter(|it| *it > Money::ZERO).map(Into::into),
             hours_per_month: Some(WireNumber(it.hours)),
         }
     }

@@ -146,6 +146,7 @@ pub(crate) fn findings(
         let Some(decided) = after.findings.get(*at) else { return false };
         outgrown.reopened.contains(at)
             || has_grown(&decided.finding, &budgets)
+            || is_larger(&decided.finding, before)
             || decided.finding.resource.is_some_and(|id| grown.contains(&id))
     };
     let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
@@ -236,10 +237,19 @@ fn has_grown(finding: &Finding, budgets: &[BudgetUsage]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }
 
+/// Returns true if the total of the finding has a size, and it was smaller before.
+fn is_larger(finding: &Finding, before: &EvaluatedState) -> bool {
+    let Some((total, size)) = finding.total.as_ref().and_then(|total| Some((total, total.size?))) else { return false };
+    let of_rule = before.findings.iter().filter(|it| it.finding.rule == finding.rule);
+    let earlier = of_rule.filter_map(|it| it.finding.total.as_ref()).find(|it| it.name == total.name);
+    earlier.and_then(|it| it.size).is_some_and(|earlier| size > earlier)
+}
+
 /// Returns the cost that a change adds to the budget of a finding.
 fn added(finding: &Finding, budgets: &[BudgetUsage]) -> Option<Money> {
     let spent = budget_of(finding, budgets)?;
-    let added = spent.after - spent.before.unwrap_or_default();
+    // Without an earlier amount, the part that the change adds is unknown.
+    let added = spent.after - spent.before?;
     (added > Money::ZERO).then_some(added)
 }
 

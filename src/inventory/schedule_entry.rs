@@ -29,6 +29,17 @@ pub enum ScheduledSize {
     AtLeast { count: Fact<f64>, until: Until },
 }
 
+impl ScheduledSize {
+    /// Returns the numbers that it sets.
+    pub fn numbers(&self) -> Vec<&Fact<f64>> {
+        match self {
+            ScheduledSize::Start | ScheduledSize::Stop => Vec::new(),
+            ScheduledSize::Set { min, desired, max } => vec![min, desired, max],
+            ScheduledSize::AtLeast { count, .. } => vec![count],
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Until {
     /// The end in cron format.

@@ -72,8 +72,11 @@ pub(super) fn judge(
 /// files, copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
-    let is_none =
-        |it: &Resource| it.role == BillingRole::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
+    let is_none = |it: &Resource| {
+        it.role == BillingRole::Requested
+            && it.shifts.is_empty()
+            && it.count.value().is_some_and(|it| it.ceiling == 0.0)
+    };
     let is_aside = |it: &Resource| {
         matches!(it.counted, CountedAs::Base | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy)
     };
@@ -119,7 +122,8 @@ impl Judge<'_> {
                 self.cannot_judge(&asking, None, message, into);
                 continue;
             }
-            let total = total_of(&asking);
+            let size = grouping.size.as_ref().and_then(|size| self.value(size, &asking).ok()?.as_number());
+            let total = RuleTotal { size, ..total_of(&asking) };
             let undetermined = into.undetermined.len();
             self.judge(asking, None, Some(&total), into);
             // If the result is unknown, the amount contains only the known part, so no decision may use it.
@@ -551,6 +555,7 @@ fn total_of(asking: &FactContext<'_>) -> RuleTotal {
         name: name.unwrap_or_default().into(),
         amount: money(&it.amount),
         limit: money(&it.limit),
+        size: None,
         elsewhere: part("elsewhere").and_then(money).unwrap_or_default(),
         hours: this_month.map_or(HOURS_PER_MONTH, facts::hours_of),
     }

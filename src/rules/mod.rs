@@ -122,6 +122,8 @@ pub struct RuleTotal {
     /// Amount and limit in dollars per month.
     pub amount: Option<Money>,
     pub limit: Option<Money>,
+    /// A number that makes a finding worse if it grows, if the total is no amount.
+    pub size: Option<f64>,
     /// The part of the amount in other repositories.
     pub elsewhere: Money,
     /// Hours of that month: 730, or those of the current month if the amount is for it.

@@ -73,9 +73,8 @@ impl RuleSettings {
             || amounts.into_iter().any(|(_, value, _)| is_amount(value))
     }
 
-    /// Lowers rules whose start date is in the future to notes, and removes approvals that have ended.
+    /// Lowers rules whose start date is in the future to notes.
     pub fn stage(&mut self, today: Date) {
-        self.approved.retain(|it| today <= it.until);
         let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());
         for set in self.rules.values_mut().chain(of_layers) {
             if set.note_until.is_some_and(|day| today <= day) {

@@ -4,7 +4,6 @@
 //! new one, and nothing else does.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};

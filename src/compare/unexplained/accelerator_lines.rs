@@ -154,7 +154,7 @@ const DEVICE: &str = "(?:nvidia|v?gpu|[hb][12]00|a100|cuda)";
 
 static_regex!(
 /// The name of a machine family without a size.
-static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
+static FAMILY: Regex = r#"\b(?:instance[-_]?|machine[-_])[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
 static_regex!(
 /// A string in base64.
 static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");

@@ -39,7 +39,7 @@ impl From<WireTotal<'_>> for RuleTotal {
         let (amount, limit) = (saved.amount_usd.map(Into::into), saved.limit_usd.map(Into::into));
         let hours = saved.hours_per_month.map_or(HOURS_PER_MONTH, |it| it.0);
         let elsewhere = saved.elsewhere_usd.map(Into::into).unwrap_or_default();
-        RuleTotal { name: saved.name.into(), amount, limit, elsewhere, hours }
+        RuleTotal { name: saved.name.into(), amount, limit, size: None, elsewhere, hours }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::change::{self, CHANGED};
 use super::replacement::{Replacement, WholeNode};
+use super::resource;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
@@ -325,7 +326,13 @@ fn most(asking: &FactContext<'_>, id: u32) -> CelValue {
         return CelValue::Double(f64::INFINITY);
     }
     let hours = if item.per == Period::Hour { HOURS_PER_MONTH } else { 1.0 };
-    CelValue::Double(amount.ceiling.times(hours).usd())
+    let most = amount.ceiling.times(hours).usd();
+    // A schedule that is not the same every week has no hours, and its machines run for a part of the month.
+    let hourly = item.hourly().filter(|_| most == 0.0).map(|it| it.ceiling.usd());
+    match hourly.zip(resource::peak(asking, id).as_number()) {
+        Some((hourly, peak)) if peak > 0.0 => CelValue::Double(hourly * peak * HOURS_PER_MONTH),
+        _ => CelValue::Double(most),
+    }
 }
 
 fn range(asking: &FactContext<'_>, id: u32, sum: MoneySum, ages: bool) -> Option<MoneyRange> {

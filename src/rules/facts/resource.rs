@@ -29,6 +29,7 @@ pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
                 End::Ceiling => of_count(asking, id, |it| it.ceiling),
             };
             ceiling: CelType::Double, "Maximum number. Infinite if nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
+            peak: CelType::Double, "Maximum number, also at times that a schedule sets." => peak;
         },
     )
 });
@@ -72,6 +73,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         assumed: CelType::list(CelType::Text), "Names of the facts that the files do not set and for which gpulint uses a value of its settings \
          or of its price list: 'region' in assumed." => |asking, id| asking.of(id, assumed);
         approved_usd: CelType::Double, "Dollars per month that `[[approved]]` allows for the resource today. Not set without an entry." => approved_usd;
+        pool_accelerators: CelType::Double, "For a pod: maximum accelerators of the largest pool that it can run on. Not set without a pool." => pool_accelerators;
         superseded: CelType::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
         is_paid: CelType::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
         links: CelType::list(LINK.holds()), "Links to other resources." => links;
@@ -220,6 +222,22 @@ fn of_count(asking: &FactContext<'_>, id: u32, end: fn(&Range) -> f64) -> CelVal
     asking.of(id, |resource| resource.count.value().map_or(CelValue::Absent, |range| CelValue::Double(end(range))))
 }
 
+/// Returns the maximum of the number and of all numbers that a schedule sets.
+pub(super) fn peak(asking: &FactContext<'_>, id: u32) -> CelValue {
+    asking.of(id, |resource| {
+        let Some(range) = resource.count.value() else { return CelValue::Absent };
+        let mut peak = range.ceiling;
+        for number in resource.shifts.iter().flat_map(|shift| shift.change.numbers()) {
+            match number {
+                Fact::Known(known) => peak = peak.max(known.value),
+                Fact::Unknown(unknown) => return unknown_fact(&unknown.why, unknown.span, Vec::new()),
+                Fact::Absent => {}
+            }
+        }
+        CelValue::Double(peak)
+    })
+}
+
 fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
@@ -245,6 +263,27 @@ fn label_keys_beside(resource: &inventory::Resource) -> CelValue {
     }
 }
 
+/// Returns the maximum accelerators of the largest pool that a pod can run on.
+fn pool_accelerators(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let resources = &asking.world.inventory.resources;
+    let Some(pod) = resources.get(id as usize) else { return CelValue::Absent };
+    let mut largest = CelValue::Absent;
+    let places = pod.pools().filter_map(|pool| resources.iter().enumerate().find(|(_, it)| it.address == pool));
+    for (place, pool) in places {
+        // A pool of unknown machines needs an approval itself.
+        let each = pool.number(Key::AcceleratorCount).unwrap_or(f64::INFINITY);
+        match peak(asking, place as u32) {
+            CelValue::Double(count) => {
+                let known = largest.as_number().unwrap_or(0.0);
+                largest = CelValue::Double(known.max(count * each));
+            }
+            CelValue::Unknown(unknown) => return CelValue::Unknown(unknown),
+            _ => {}
+        }
+    }
+    largest
+}
+
 /// Returns the highest amount that is approved for the resource.
 fn approved_usd(asking: &FactContext<'_>, id: u32) -> CelValue {
     let approved = &asking.settings.approved;
@@ -256,7 +295,8 @@ fn approved_usd(asking: &FactContext<'_>, id: u32) -> CelValue {
         let in_file = |form: &str| path.as_text().is_some_and(|path| crate::source::matches(form, path));
         let is_of =
             |entry: &&ApprovedResource| entry.address == it.address && entry.path.as_deref().is_none_or(in_file);
-        let amounts = approved.iter().filter(is_of).map(|entry| entry.usd);
+        let is_valid = |entry: &&ApprovedResource| asking.world.today.is_none_or(|today| today <= entry.until);
+        let amounts = approved.iter().filter(is_valid).filter(is_of).map(|entry| entry.usd);
         amounts.reduce(f64::max).map_or(CelValue::Absent, CelValue::Double)
     })
 }

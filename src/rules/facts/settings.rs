@@ -35,7 +35,7 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
             tiers: CelType::map(CelType::Text, CelType::list(CelType::Text)), "Allowed accelerators for each purpose." => |asking, _| {
                 texts(&asking.settings.tiers)
             };
-            budgets: CelType::list(CelType::Any), "Budgets, each with name, label, value, owner, place, usd, months, monthly_usd, elsewhere, elsewhere_in and elsewhere_rest." => |asking, _| {
+            budgets: CelType::list(CelType::Any), "Budgets, each with name, label, value, owner, place, usd, months, monthly_usd, organization, elsewhere, elsewhere_in and elsewhere_rest." => |asking, _| {
                 CelValue::list(asking.settings.budgets.iter().map(budget))
             };
             limits: CelType::list(CelType::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
@@ -85,6 +85,7 @@ fn budget(it: &Budget) -> CelValue {
             map.set(name, CelValue::text(&**text));
         }
     }
+    map.set("organization", CelValue::Flag(it.covers_organization));
     let elsewhere = it.elsewhere.as_ref();
     map.set("elsewhere", CelValue::Double(elsewhere.map_or(0.0, |it| it.usd)));
     if let Some((elsewhere, day)) = elsewhere.and_then(|it| Some((it, it.day?))) {

@@ -13,7 +13,7 @@ use crate::rules::template::MessageTemplate;
 use crate::rules::yaml::{PageName, PageNode, PageValue};
 
 /// Every field that a page may have.
-const FIELDS: [&str; 25] = [
+const FIELDS: [&str; 26] = [
     "name",
     "group",
     "layer",
@@ -27,6 +27,7 @@ const FIELDS: [&str; 25] = [
     "members",
     "amount",
     "limit",
+    "size",
     "params",
     "match",
     "when",

@@ -78,11 +78,15 @@ pub(super) struct Grouping {
     /// The amount of one member, and its limit.
     pub(super) amount: Option<PageExpression>,
     pub(super) limit: Option<PageExpression>,
+    /// A number that makes the finding of a member worse if it grows.
+    pub(super) size: Option<PageExpression>,
 }
 
 impl Grouping {
     fn expressions(&self) -> impl Iterator<Item = &PageExpression> {
-        [Some(&self.each), self.members.as_ref(), self.amount.as_ref(), self.limit.as_ref()].into_iter().flatten()
+        [Some(&self.each), self.members.as_ref(), self.amount.as_ref(), self.limit.as_ref(), self.size.as_ref()]
+            .into_iter()
+            .flatten()
     }
 }
 
@@ -574,7 +578,7 @@ fn demand_words(fields: &mut PageFields, looks_at: LooksAt, matches_nothing: boo
 /// Reads the list that the rule evaluates one by one.
 fn grouping(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declared]) -> Option<Grouping> {
     if !fields.has("each") {
-        for field in ["members", "amount", "limit"] {
+        for field in ["members", "amount", "limit", "size"] {
             if fields.has(field) {
                 let at = fields.place(field);
                 fields.take(field);
@@ -594,6 +598,7 @@ fn grouping(fields: &mut PageFields, looks_at: LooksAt, parameters: &[Declared])
         members: fields.expression("members", &scope, None),
         amount: fields.expression("amount", &scope, Some(&CelType::Double)),
         limit: fields.expression("limit", &scope, Some(&CelType::Double)),
+        size: fields.expression("size", &scope, Some(&CelType::Double)),
     })
 }
 

@@ -2,13 +2,34 @@
 
 import functools
 import json
+import shutil
 import tempfile
 from pathlib import Path
 
 from . import commands
 from .git import Failed
-from .scratch import scratch
+from .scratch import remove, scratch
 from .store import Refused, canonical, file_digest
+
+
+# The policy lies inside the checkout, because names of deployments and fingerprints begin at the directory that holds all settings.
+POLICY = ".gpulint-fleet-policy"
+
+
+def put_policy(store, head, directory):
+    """Copies the policy of the plan into a checkout, in place of anything with its name."""
+    if head["policy"] in ("none", "own"):
+        return
+    place = Path(directory, POLICY)
+    if place.is_dir() and not place.is_symlink():
+        remove(place)
+    place.unlink(missing_ok=True)
+    source = store.input_path(head["policy"])
+    if source.name == "gpulint.toml":
+        shutil.copytree(source.parent, place)
+    else:
+        place.mkdir()
+        shutil.copy(source, place)
 
 
 @functools.lru_cache
@@ -20,8 +41,8 @@ def demand_binary(gpulint, wanted):
     return path
 
 
-def options_of(store, head):
-    """Returns the arguments that make the result of gpulint depend on the plan only."""
+def options_of(store, head, directory=None):
+    """Returns the arguments that make the result of gpulint depend on the plan only, in a checkout with its policy."""
     arguments = ["--today", head["date"], "--color", "never", "--allow-empty"]
     arguments += [
         "--prices",
@@ -30,7 +51,8 @@ def options_of(store, head):
     if head["policy"] == "none":
         arguments.append("--no-config")
     elif head["policy"] != "own":
-        arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
+        policy = store.input_path(head["policy"])
+        arguments += ["--config", str(Path(POLICY, policy.name) if directory else policy.absolute())]
     return arguments
 
 
@@ -51,7 +73,7 @@ def check(store, head, directory, gpulint, seconds):
     with scratch() as place:
         report = str(Path(place, "report.json"))
         formats = ["--format", "ndjson", "--format", "json", "--output", report]
-        arguments = ["check", ".", *formats, *options_of(store, head)]
+        arguments = ["check", ".", *formats, *options_of(store, head, directory)]
         code, out, err = ask(gpulint, arguments, directory, seconds)
         # A file name may contain other line separators, so only the newline ends a row.
         lines = [json.loads(line) for line in out.split("\n") if line] if code in (0, 1, 3) else []

@@ -70,7 +70,7 @@ def match(store, head, lines, directory, gpulint, seconds):
     """Returns rows about the bill and the usage metrics of the plan, and for each of them whether gpulint read it here."""
 
     def run(*arguments):
-        code, out, err = ask(gpulint, [*arguments, *options_of(store, head)], directory, seconds)
+        code, out, err = ask(gpulint, [*arguments, *options_of(store, head, directory)], directory, seconds)
         if code not in (0, 1, 3):
             raise Failed("crashed", err)
         return out

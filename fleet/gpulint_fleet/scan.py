@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import owners, reach
 from .git import Failed, Git
-from .gpulint import check, demand_binary
+from .gpulint import check, demand_binary, put_policy
 from .matches import match
 from .packs import SETTINGS, packs_of
 from .scratch import PREFIX, scratch, sweep
@@ -106,6 +106,7 @@ def read(store, head, entry, options, times):
             cache = Path(options["cache"], store.rows_path(entry["id"]).stem) if options["cache"] else None
             tree = git.checkout(entry["url"], entry["commit"], directory, cache)
             times["clone"] = time.monotonic() - begun
+            put_policy(store, head, directory)
             lines = check(store, head, directory, options["gpulint"], options["seconds"])
             is_read, matches = match(store, head, lines, directory, options["gpulint"], options["seconds"])
             times["check"] = time.monotonic() - begun - times["clone"]

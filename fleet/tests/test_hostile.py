@@ -270,6 +270,25 @@ def test_an_input_of_the_plan_that_somebody_changed_is_refused(tmp_path, gpulint
         scan(store, gpulint=gpulint, **QUIET)
 
 
+def test_a_policy_leaves_no_place_of_a_run_in_the_rows(tmp_path, gpulint):
+    policy = tmp_path / "policy"
+    (policy / "pack").mkdir(parents=True)
+    (policy / "gpulint.toml").write_text('select = ["missing-labels"]\n[[packs]]\npath = "pack"\n')
+    (policy / "pack/gpulint.toml").write_text('[labels]\nrequired = ["cost-center"]\n')
+    # The repository has something with the name of the copied policy.
+    files = {"main.tf": POOL_TEXT, ".gpulint-fleet-policy/gpulint.toml": 'ignore = ["missing-labels"]\n'}
+    url = make(tmp_path / "hosts", "r", files)
+    texts = []
+    for place in ("first", "second"):
+        (tmp_path / place).mkdir()
+        store = planned_of(tmp_path / place, [url], gpulint, policy=str(policy))
+        scan(store, gpulint=gpulint, **QUIET)
+        text = store.rows_path(store.plan()[1][0]["id"]).read_text()
+        assert "cost-center" in text and "gpulint-fleet-" not in text.replace(".gpulint-fleet-policy", ""), text
+        texts.append(text)
+    assert texts[0] == texts[1]
+
+
 def test_nothing_is_written_through_a_link_in_the_store(tmp_path, gpulint):
     store = planned_of(tmp_path, [make(tmp_path / "hosts", "r", {"main.tf": POOL_TEXT})], gpulint)
     mine = tmp_path / "mine"

@@ -103,7 +103,7 @@ def headline(it):
 
 
 def payers(it):
-    query = f"select {{}} as who, count(*), {MONEY} as money from resources where adds_up and per = 'month' group by who order by money desc, who"
+    query = f"select {{}} as who, count(*), {MONEY} as money from resources where in_sum_expected_micro_usd <> 0 or adds_up and per = 'month' group by who order by money desc, who"
     parts = [
         table(
             caption,

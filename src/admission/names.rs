@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::AnalysisSettings;
-use crate::kubernetes::cluster_pool;
+use crate::kubernetes::{LabelMeaning, cluster_pool};
 use crate::languages::cel::{ServerNames, ServerRecord, ServerValue, quoted};
 use crate::rules::{LooksAt, end_named, is_fact_of_resource};
 
@@ -121,10 +121,10 @@ impl PolicyNames<'_> {
                 Ok(ServerValue::Plain(role.to_owned()))
             }
             _ if self.is_of_pools() => return self.fact_of_pool(name),
-            "pod" | "count" | "accelerator_count" | "vendor" | "priority" | "time_limit_seconds" | "on_each_node" => {
+            "pod" | "count" | "accelerator_count" | "priority" | "time_limit_seconds" | "on_each_node" => {
                 self.fact_of_pod(name)
             }
-            "machine" | "accelerator" | "accelerator_memory_gib" | "purchase" => self.fact_of_node(name),
+            "machine" | "accelerator" | "accelerator_memory_gib" | "purchase" | "vendor" => self.fact_of_node(name),
             _ => return unknown_fact(name).map(Err),
         })
     }
@@ -181,7 +181,6 @@ impl PolicyNames<'_> {
             }
             "count" => Ok(record("count", &pod.count()?, Some("expected"))),
             "accelerator_count" => Ok(ServerValue::Possible(pod.accelerator_count()?)),
-            "vendor" => Ok(ServerValue::Possible(pod.vendor()?)),
             "priority" => optional(format!("{}.?spec.?priorityClassName", pod.pod()?)),
             "on_each_node" => optional("(object.kind == 'DaemonSet' ? optional.of(dyn(true)) : optional.none())"),
             _ => Ok(ServerValue::Possible(pod.time_limit_seconds()?)),
@@ -207,6 +206,10 @@ impl PolicyNames<'_> {
             "machine" => nodes.machine(),
             "accelerator" => nodes.accelerator(),
             "purchase" => nodes.purchase(),
+            "vendor" => {
+                let (vendor, stated) = (of_pod.vendor()?, nodes.requires(&[LabelMeaning::Vendor]));
+                self.variables.get("vendor_of_pod", || format!("{stated} ? [] : {vendor}"))
+            }
             _ => nodes.accelerator_memory_gib(),
         }))
     }

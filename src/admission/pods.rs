@@ -277,7 +277,7 @@ impl PodVariables<'_> {
 
     /// Returns the possible vendors of the accelerators.
     pub(super) fn vendor(&self) -> Result<String, String> {
-        let (devices, unclear) = (self.devices()?, self.unclear()?);
+        let devices = self.devices()?;
         Ok(self.variables.get("vendor", || {
             let known = cluster_devices();
             let with_vendor = |(key, vendor): &&(String, String)| !vendor.is_empty() && !key.is_empty();
@@ -291,8 +291,9 @@ impl PodVariables<'_> {
                 let _ = write!(rest, "k.matches('{}') ? dyn({}) : ", regex(patterns), quoted(vendor));
             }
             format!(
-                "{devices}.size() == 0 || {unclear} ? [] : [{devices}[0]].map(k, {}[?k].hasValue() ? dyn({}[?k].value()) : \
-                 {rest}dyn(null))",
+                "{devices}.exists(k, k in {}) ? [] : [{devices}.map(k, {}[?k].hasValue() ? dyn({}[?k].value()) : {rest}\
+                 dyn(null))].map(l, l.all(o, o == l[0]) && l.size() > 0 ? [l[0]] : [])[0]",
+                list(known.alone.iter().map(String::as_str)),
                 map(exact.clone()),
                 map(exact)
             )

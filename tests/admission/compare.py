@@ -8,7 +8,12 @@ The rules in `rules` become policies for the API server, for Kyverno and for Gat
 `gpulint check`. Prints for each rule and each engine how many objects have the same result. The exit code is 1 if a policy
 reports an object that gpulint does not report, if a policy fails, or if fewer than 80% of a rule's objects have the same
 result.
-The programs are in DIR or in the path. A missing one is listed.
+The programs are in DIR, in ~/go/bin or in the path. A missing one is listed.
+
+`go install` makes gator (github.com/open-policy-agent/gatekeeper/v3/cmd/gator). The other modules have `replace`
+directives, so `go build` in a module of its own makes them: k8s.io/kubernetes/cmd/kube-apiserver (each k8s.io module at
+v0.0.0 is replaced by the release v0.X.Y of v1.X.Y), go.etcd.io/etcd/server/v3 (name it etcd), and
+github.com/kyverno/kyverno/cmd/cli/kubectl-kyverno (name it kyverno).
 """
 
 import argparse

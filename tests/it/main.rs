@@ -25,6 +25,7 @@ mod docs;
 mod editors;
 mod examples;
 mod explain;
+mod exported;
 mod faults;
 mod fences;
 mod fit;

@@ -244,6 +244,27 @@ def test_commitments_of_the_files_are_in_the_table(billed):
     assert {it[0] for it in found} >= {"base", None} and all(it[1] == 1 for it in found if it[0] == "base")
 
 
+RESERVED = """resource "aws_ec2_capacity_reservation" "r" {
+  instance_type     = "p4d.24xlarge"
+  instance_platform = "Linux/UNIX"
+  availability_zone = "us-east-1a"
+  instance_count    = 2
+  end_date          = "2026-12-31T00:00:00Z"
+  end_date_type     = "limited"
+}
+"""
+
+
+def test_reservations_have_their_end_date_in_the_table(tmp_path, gpulint):
+    (tmp_path / "list").write_text(make(tmp_path, "reserved", {"main.tf": RESERVED}))
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+    scan(store, gpulint=gpulint, **QUIET)
+    merge(store)
+    found = table(store, "resources", "purchase, standing, reservation, schedule", "line")
+    assert found == [("capacity-reservation", "spare_places", "open", "2026-12-31T00:00:00Z")]
+
+
 def test_matches_have_the_same_bytes_however_the_work_is_split(billed, gpulint):
     other = organization(billed.root.parent, gpulint, parts=3)
     names = ("rows", *TABLES)

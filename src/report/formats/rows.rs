@@ -11,7 +11,7 @@ use super::json;
 use super::ndjson::{Row, amounts, row, word};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::{self, Decided};
-use crate::inventory::{Resource, ResourceId, Unjudged};
+use crate::inventory::{Key, Resource, ResourceId, Unjudged};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::views::scorecard::best_savings;
@@ -34,6 +34,11 @@ struct ResourceRow<'a> {
     /// The labels of a pool's nodes, or the node labels that pods request.
     node_labels: BTreeMap<&'a str, Option<&'a str>>,
     node_labels_open: bool,
+    /// The machines that may use this reservation.
+    reservation: Option<&'a str>,
+    commitment_years: Option<f64>,
+    /// What stops it at set times. For a reservation, this is its end date.
+    schedule: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -121,7 +126,15 @@ pub(in crate::report) fn check(report: &Report) -> String {
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
         let (node_labels, node_labels_open) = node_labels(resource);
         let root = resource.root.as_deref().map(|root| report.paths.show_directory(root));
-        let rest = ResourceRow { cost: row(report, resource, item), root, node_labels, node_labels_open };
+        let rest = ResourceRow {
+            cost: row(report, resource, item),
+            root,
+            node_labels,
+            node_labels_open,
+            reservation: resource.text(Key::Reservation),
+            commitment_years: resource.number(Key::CommitmentYears),
+            schedule: resource.text(Key::Schedule),
+        };
         text.push_str(&json::line(&Line { row: "resource", rest }));
     }
     let best = best_savings(report);

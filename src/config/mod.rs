@@ -53,7 +53,7 @@ pub struct Rule<'a> {
     pub level: Option<Level>,
     /// The last day on which its findings are only notes.
     pub note_until: Option<Date>,
-    /// The level of a finding if the rule cannot be evaluated. The outer `None` is no setting, the inner one is `off`.
+    /// The level of a finding if the rule cannot be evaluated. The outer `None` means that the setting is missing, the inner one means `off`.
     pub undetermined: Option<Option<Level>>,
     pub ignorable: Option<bool>,
     /// In a pack: whether repositories that use the pack cannot change or suppress the rule.

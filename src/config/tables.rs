@@ -36,7 +36,7 @@ pub struct BudgetSetting<'a> {
     pub span: Span,
 }
 
-/// An entry of `[[approved]]`: a resource that somebody approved.
+/// An entry of `[[approved]]`: an approved resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApprovedSetting<'a> {
     pub address: &'a str,

@@ -122,7 +122,7 @@ pub struct RuleTotal {
     /// Amount and limit in dollars per month.
     pub amount: Option<Money>,
     pub limit: Option<Money>,
-    /// A number that makes a finding worse if it grows, if the total is no amount.
+    /// A number that makes a finding worse if it grows, if the total is not an amount.
     pub size: Option<f64>,
     /// The part of the amount in other repositories.
     pub elsewhere: Money,

@@ -127,7 +127,7 @@ pub struct PathSettings {
     pub approvals_above_usd: Option<f64>,
 }
 
-/// A resource that somebody approved.
+/// An approved resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApprovedResource {
     pub address: String,
@@ -227,7 +227,7 @@ pub struct Override {
     pub level: Option<Level>,
     /// The last day on which the rule reports only notes, regardless of its level.
     pub note_until: Option<Date>,
-    /// The level of a finding if the rule cannot be evaluated. The outer `None` is no setting, the inner one is off.
+    /// The level of a finding if the rule cannot be evaluated. The outer `None` means that the setting is missing, the inner one means `off`.
     pub undetermined: Option<Option<Level>>,
     pub parameters: Vec<(String, ParameterValue, Option<Span>)>,
 }

@@ -26,7 +26,7 @@ pub(in crate::cli) struct Selection {
     #[arg(long, value_name = "LABELS", value_parser = change_labels)]
     pub(in crate::cli) change_labels: Option<ChangeLabels>,
     /// Set who approved the newest commit of the pull request: users and @teams separated by commas, or a JSON list; empty
-    /// if nobody did
+    /// if no person approved it
     #[arg(long, value_name = "NAMES", value_parser = change_labels)]
     pub(in crate::cli) approved_by: Option<ChangeLabels>,
     /// Read what other repositories use of the budgets of the organization from this file, which `gpulint-fleet use` writes

@@ -21,7 +21,7 @@ const HEADER: &str = "repository,by,value,expected_micro_usd,unpriced";
 const LINES_BEFORE: usize = 2;
 /// More than the use of half a million repositories needs.
 const LONGEST_BYTES: u64 = 256 << 20;
-/// A file of an older night says too little about today.
+/// An older file does not describe today.
 const MOST_DAYS: i64 = 7;
 
 /// The use of an organization on one day, without this repository.

@@ -11,7 +11,7 @@ pub(super) fn texts(list: Option<&toml::Value>) -> Vec<&str> {
     list.and_then(toml::Value::as_array).into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
-/// Returns a letter for each property by which the text search selects kinds. A unit test compares them with the definitions.
+/// Returns a letter for each property by which the search selects kinds. A unit test compares them with the definitions.
 fn properties(row: &toml::Table) -> String {
     let list = |key: &str| row.get(key).and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let is = |key: &str| row.get(key).and_then(toml::Value::as_bool).unwrap_or(false);

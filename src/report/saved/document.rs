@@ -66,9 +66,18 @@ impl From<Unnamed> for Ending {
 impl WireAmountSum {
     /// Returns the sum. An older report contains only the number of resources with an unknown cost.
     pub(super) fn sum(self, unpriced: usize) -> CostSum {
+        self.numbered(0, unpriced)
+    }
+
+    /// Returns the sum of pods. Its resources have other numbers than those of machines, so that both can be counted together.
+    pub(super) fn sum_of_pods(self) -> CostSum {
+        self.numbered(usize::MAX / 2, 0)
+    }
+
+    fn numbered(self, first: usize, unpriced: usize) -> CostSum {
         let open = self.open.into_iter().enumerate().map(|(at, it)| OpenPart {
             of: it.of.into(),
-            resource: Some(ResourceId(at)),
+            resource: Some(ResourceId(first + at)),
             cause: OpenCause::from_name(&it.cause).unwrap_or(OpenCause::File),
             why: it.why.into(),
         });

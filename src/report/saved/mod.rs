@@ -456,7 +456,7 @@ impl CheckDocument<'_> {
         state.totals = self.totals.into_iter().map(|it| (it.rule.to_string(), it.into())).collect();
         let unpriced = self.bill.unpriced;
         state.bill.rented = self.bill.rented.sum(unpriced);
-        state.bill.requested = self.bill.requested.sum(0);
+        state.bill.requested = self.bill.requested.sum_of_pods();
         state.bill.combined = self.bill.combined.map_or_else(|| state.bill.rented.clone(), |it| it.sum(0));
         state.bill.attached = self.bill.attached.map(|it| it.sum(0)).unwrap_or_default();
         gather(&mut state.bill);
@@ -470,7 +470,7 @@ impl CheckDocument<'_> {
 
 fn apart(it: Apart) -> Option<(CountedAs, ExcludedTotal)> {
     let counted = named(&CountedAs::ALL, CountedAs::name, &it.counted)?;
-    let (rented, requested) = (it.rented.sum(it.unpriced), it.requested.sum(0));
+    let (rented, requested) = (it.rented.sum(it.unpriced), it.requested.sum_of_pods());
     Some((counted, ExcludedTotal { resources: it.resources, rented, requested }))
 }
 

@@ -12,6 +12,7 @@ mod disguise;
 
 use std::sync::{Arc, LazyLock};
 
+use gpulint::admission::{Enforcement, ExportOptions, Kubernetes, PolicyTarget, export_rule};
 use gpulint::catalog::{Catalog, CsvFile};
 use gpulint::decide::Baseline;
 use gpulint::report::{self, Format, ShownPaths, Saved, ReportStyle};
@@ -83,7 +84,11 @@ pub fn page(data: &[u8]) {
     for page in alone.pages() {
         rules::document(page);
         for version in ["1.30", "1.34"] {
-            let _ = rules::admission_policy(page, rules::Kubernetes::parse(version).unwrap(), rules::Enforcement::Deny);
+            for target in [PolicyTarget::Validating, PolicyTarget::Kyverno, PolicyTarget::Gatekeeper] {
+                let version = Kubernetes::parse(version).unwrap();
+                let options = ExportOptions { target, version, enforcement: Enforcement::Deny };
+                let _ = export_rule(page, &SETTINGS, options);
+            }
         }
     }
     let world = USUAL.analysis.world(&SETTINGS);
@@ -96,7 +101,7 @@ pub fn page(data: &[u8]) {
     if data.len() < 2_000 || text.contains("extends") {
         let sources = SourceFiles::new(MemoryTree::new().with(&path, text));
         let Ok(file) = sources.open(&path) else { return };
-        let own = PageText { path: path.clone(), text: sources.text(file), file, pack: None };
+        let own = PageText { path: path.clone(), text: sources.text(file), file, pack: None, undetermined: None };
         let (_, wrong) = Rules::load(&[own], rules::RuleSettings::default());
         for it in &wrong {
             it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use crate::AnalysisSettings;
-use crate::kubernetes::{LabelMeaning, cluster_pool};
+use crate::kubernetes::{LONGEST_ANNOTATION, LabelMeaning, cluster_pool};
 use crate::languages::cel::{ServerNames, ServerRecord, ServerValue, quoted};
-use crate::rules::{LooksAt, end_named, is_fact_of_resource};
+use crate::rules::{APPLICATION_LABELS, LooksAt, end_named, is_fact_of_resource};
 
 use super::containers;
 use super::kinds::ServerKind;
@@ -14,19 +14,6 @@ use super::pods::{KindPods, PodVariables};
 use super::pools::PoolVariables;
 use super::tables::CatalogTables;
 use super::variables::PolicyVariables;
-
-/// Labels that name the application, the widest first.
-const APPLICATION_LABELS: [&str; 6] = [
-    "app.kubernetes.io/part-of",
-    "app.kubernetes.io/instance",
-    "app.kubernetes.io/name",
-    "application",
-    "app",
-    "Application",
-];
-
-/// Longer annotations contain data and are not labels.
-const LONGEST_ANNOTATION: usize = 256;
 
 /// The names that a rule can use, for the kinds of the rule.
 pub(super) struct PolicyNames<'a> {

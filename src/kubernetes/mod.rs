@@ -31,6 +31,7 @@ use crate::source::{FileId, SourceFiles, Span, drop_large, each, static_regex};
 use crate::languages::yaml::{Node, YamlDocument, YamlStream};
 use objects::index::ObjectIndex;
 use objects::object::KubernetesObject;
+pub(crate) use objects::object::LONGEST_ANNOTATION;
 use pods::workload::{FoundResource, WorkloadReader};
 use relations::clock::ClockScaler;
 use relations::holders::Relation;

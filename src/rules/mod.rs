@@ -41,7 +41,10 @@ pub use example::{
     Example, ExampleFile, ExampleMarker, ExampleMismatch, Expected, ExpectedOutput, Fixed, compare, format_finding,
     unmarked,
 };
-pub use facts::{Earlier, End, RuleContext, VocabularyEntry, end_named, functions, is_fact_of_resource, vocabulary};
+pub use facts::{
+    APPLICATION_LABELS, Earlier, End, RuleContext, VocabularyEntry, end_named, functions, is_fact_of_resource,
+    vocabulary,
+};
 pub use fences::{ExampleMistake, examples, slips};
 pub use fix_section::body_with_fix;
 pub use names::KnownNames;

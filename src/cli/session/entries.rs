@@ -38,11 +38,7 @@ pub(in crate::cli) fn add(
     }
     let mut all = OwnEntries::default();
     for path in &paths {
-        let shown = place.paths().show(path);
-        let fail = |why: String| {
-            Failure::new(format!("the entries in `{shown}` cannot be used: {why}"))
-                .with_help(format!("write them as this page shows: {}", in_the_book("own-entries")))
-        };
+        let fail = |why: String| unusable(&place.paths().show(path), &why);
         let file = sources.open(path).map_err(|error| fail(error.to_string()))?;
         let text = sources.text(file);
         if text.len() > LONGEST_BYTES {
@@ -50,16 +46,19 @@ pub(in crate::cli) fn add(
         }
         all.read(&text).map_err(fail)?;
     }
-    let fail = |why: String| {
-        Failure::new(format!("the entries in `{}` cannot be used: {why}", place.paths().show(&paths.join("`, `"))))
-            .with_help(format!("write them as this page shows: {}", in_the_book("own-entries")))
-    };
-    let is_first = terraform::add_types(&all.types, &all.modules).map_err(&fail)?
-        && kubernetes::add_kinds(&all.kinds).map_err(&fail)?;
+    let shown: Vec<String> = paths.iter().map(|path| place.paths().show(path)).collect();
+    let fail = |why: String| unusable(&shown.join("`, `"), &why);
+    let is_first = terraform::add_types(&all.types, &all.modules).map_err(fail)?
+        && kubernetes::add_kinds(&all.kinds).map_err(fail)?;
     match is_first {
         true => Ok(()),
         false => Err(Failure::new("the entries changed while gpulint runs").with_help("start gpulint again")),
     }
+}
+
+fn unusable(shown: &str, why: &str) -> Failure {
+    Failure::new(format!("the entries in `{shown}` cannot be used: {why}"))
+        .with_help(format!("write them as this page shows: {}", in_the_book("own-entries")))
 }
 
 impl OwnEntries {

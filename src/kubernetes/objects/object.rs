@@ -9,7 +9,7 @@ use crate::kubernetes::rows::amount::placeholder;
 use crate::languages::yaml::Node;
 
 /// Longer annotations contain data and are not labels for cost attribution.
-const LONGEST_ANNOTATION: usize = 256;
+pub(crate) const LONGEST_ANNOTATION: usize = 256;
 
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct KubernetesObject<'t> {

@@ -10,7 +10,7 @@ use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wr
 use crate::source::parent;
 
 /// Labels that name the application, the widest first.
-const APPLICATION_LABELS: [&str; 6] = [
+pub const APPLICATION_LABELS: [&str; 6] = [
     "app.kubernetes.io/part-of",
     "app.kubernetes.io/instance",
     "app.kubernetes.io/name",

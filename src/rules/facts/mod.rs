@@ -34,6 +34,7 @@ use crate::source::{Date, Span};
 
 use super::RuleSettings;
 use super::{format, template};
+pub use belonging::APPLICATION_LABELS;
 pub(super) use change::resource_of as changed_resource;
 pub(super) use functions::functions as functions_for;
 pub(super) use money::hours_of;

@@ -178,7 +178,9 @@ impl Config {
             setting!("traffic[].requests_per_day"),
             setting!("traffic[].input_tokens"),
             setting!("traffic[].output_tokens"),
+            setting!("traffic[].ttft_ms"),
             setting!("traffic[].ms_per_token"),
+            setting!("traffic[].requests_per_second"),
         ];
         for (list, one_of, who) in [
             (setting!("contracts"), &contract[..], "[[contracts]]"),

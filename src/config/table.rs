@@ -243,7 +243,9 @@ settings! {
     "traffic[].requests_per_day" SettingKind::Number, None, "requests, images or other answers on a usual day", "20_000";
     "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt", "1024";
     "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer", "256";
+    "traffic[].ttft_ms" SettingKind::Number, None, "maximum milliseconds from a request to the first token of its answer, on average", "500";
     "traffic[].ms_per_token" SettingKind::Number, None, "maximum milliseconds between two tokens of an answer", "40";
+    "traffic[].requests_per_second" SettingKind::Number, None, "requests per second that all replicas of a server must answer together", "20";
     "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files with usage metrics, written by `gpulint usage fetch` or `gpulint usage import`";
     "measured.max-age-days" SettingKind::Number, Some("30"), "maximum age in days of the measurements that gpulint uses";
     "measured.min-days" SettingKind::Number, Some("7"), "minimum length of a measurement in days";

@@ -8,6 +8,7 @@ use super::choose::{Market, MarketPlace, fits, largest_context};
 use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
 use super::memory::Estimate;
+use super::promise::{PromiseVerdict, Replica};
 use super::published::{Question, Quotation, matching};
 use super::speed::{Coefficients, Load, ServerSpeed};
 use super::tokens::CostComparison;
@@ -301,7 +302,21 @@ impl Search<'_, '_> {
     }
 
     fn is_fast_enough(&self, choice: &FitChoice) -> bool {
-        choice.speed.is_some_and(|speed| self.goal.is_met(&speed, self.copies()))
+        if !self.goal.is_promise() {
+            return choice.speed.is_some_and(|speed| self.goal.is_met(&speed, self.copies()));
+        }
+        // The speed at full load contains no time to the first token, and users do not wait for full load.
+        let day = ServerGoal { ms_per_token: None, ..self.goal };
+        let data_parallel = self.demand.data_parallel.max(1.0);
+        let replica = Replica {
+            demand: self.demand,
+            catalog: self.catalog,
+            coefficients: self.coefficients.as_ref(),
+            accelerator: &choice.accelerator,
+            devices: choice.devices / data_parallel,
+        };
+        choice.speed.is_some_and(|speed| day.is_met(&speed, self.copies()))
+            && replica.judge(&self.goal, self.copies() * data_parallel) == Ok(PromiseVerdict::Holds)
     }
 
     /// The number of pods or machines that share the traffic.
@@ -340,7 +355,7 @@ impl Search<'_, '_> {
         let rate = |choice: &FitChoice| choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
         let is_better = |choice: &FitChoice| {
             rate(choice) > now.tokens_per_second.expected
-                && (self.goal.ms_per_token.is_none() || self.is_fast_enough(choice))
+                && (self.goal.ms_per_token.is_none() && !self.goal.is_promise() || self.is_fast_enough(choice))
         };
         choices.filter(is_better).max_by(|one, two| rate(one).total_cmp(&rate(two)))
     }

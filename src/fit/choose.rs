@@ -187,6 +187,25 @@ impl<'c> Market<'c> {
         all.into_iter().map(|it| it.choice(place)).collect()
     }
 
+    /// Returns every machine with a price on which a demand fits with a margin, for each number of accelerators of a
+    /// copy.
+    pub fn all_configurations(&self, demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<FitChoice> {
+        let shelves = self.shelves(place);
+        let mut found = Vec::new();
+        for (shelf, tensor_parallel) in held(&shelves, demand) {
+            let Some((need_gib, budget_gib)) = fits(demand, &shelf.device, tensor_parallel) else { continue };
+            let devices = f64::from(tensor_parallel) * demand.data_parallel;
+            found.extend(
+                shelf
+                    .offers
+                    .iter()
+                    .filter(|offer| offer.suits(tensor_parallel, devices, place))
+                    .map(|offer| Fitting { offer, devices, per_hour: offer.whole, need_gib, budget_gib }.choice(place)),
+            );
+        }
+        found
+    }
+
     /// Returns the name of the machine in this place, and its price per hour.
     fn price(&self, machine: &CatalogMachine<'c>, place: &MarketPlace<'_>) -> Option<(Cow<'c, str>, Money)> {
         let (name, quote) = if place.service.is_empty() {
@@ -237,29 +256,40 @@ impl Fitting<'_, '_> {
     }
 }
 
+impl Offer<'_> {
+    /// Whether the machine has this many devices, and what a place requires.
+    fn suits(&self, tensor_parallel: u32, devices: f64, place: &MarketPlace<'_>) -> bool {
+        let it = &self.candidate;
+        it.machine.count >= devices
+            && (tensor_parallel <= BUS || it.linked)
+            && (place.vendor.is_empty() || it.vendor == place.vendor)
+            && place.processor.is_none_or(|processor| it.processor == processor)
+    }
+}
+
+/// Returns the shelves that support the precision, with each number of devices that can share a layer.
+fn held<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>) -> impl Iterator<Item = (&'o Shelf<'c>, u32)> {
+    let precision = demand.precision;
+    let supporting = shelves.iter().filter(move |shelf| supports(&shelf.device, precision));
+    supporting.flat_map(|shelf| [1u32, 2, 4, 8].map(|tensor_parallel| (shelf, tensor_parallel)))
+}
+
 /// Returns the cheapest machine on which a demand fits, for each accelerator and each number of accelerators.
 fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &FitDemand<'_>, place: &MarketPlace<'_>) -> Vec<Fitting<'o, 'c>> {
     let mut found = Vec::new();
-    for shelf in shelves.iter().filter(|shelf| supports(&shelf.device, demand.precision)) {
-        for tensor_parallel in [1u32, 2, 4, 8] {
-            let devices = f64::from(tensor_parallel) * demand.data_parallel;
-            let suitable = shelf.offers.iter().filter(|offer| {
-                offer.candidate.machine.count >= devices
-                    && (tensor_parallel <= BUS || offer.candidate.linked)
-                    && (place.vendor.is_empty() || offer.candidate.vendor == place.vendor)
-                    && place.processor.is_none_or(|processor| offer.candidate.processor == processor)
-            });
-            let shared = suitable.filter_map(|offer| {
-                let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };
-                Some((offer, if place.whole { 1.0 } else { share }))
-            });
-            let cheapest = shared.min_by(|(one, _), (two, _)| (one.whole, &one.name).cmp(&(two.whole, &two.name)));
-            // Whether a model fits depends on the kind and the number of accelerators, not on the machine.
-            if let Some((offer, share)) = cheapest
-                && let Some((need_gib, budget_gib)) = fits(demand, &shelf.device, tensor_parallel)
-            {
-                found.push(Fitting { offer, devices, per_hour: offer.whole.times(share), need_gib, budget_gib });
-            }
+    for (shelf, tensor_parallel) in held(shelves, demand) {
+        let devices = f64::from(tensor_parallel) * demand.data_parallel;
+        let suitable = shelf.offers.iter().filter(|offer| offer.suits(tensor_parallel, devices, place));
+        let shared = suitable.filter_map(|offer| {
+            let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };
+            Some((offer, if place.whole { 1.0 } else { share }))
+        });
+        let cheapest = shared.min_by(|(one, _), (two, _)| (one.whole, &one.name).cmp(&(two.whole, &two.name)));
+        // Whether a model fits depends on the kind and the number of accelerators, not on the machine.
+        if let Some((offer, share)) = cheapest
+            && let Some((need_gib, budget_gib)) = fits(demand, &shelf.device, tensor_parallel)
+        {
+            found.push(Fitting { offer, devices, per_hour: offer.whole.times(share), need_gib, budget_gib });
         }
     }
     found

@@ -7,8 +7,9 @@
 //! `cases` evaluates the estimator.
 //!
 //! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
-//! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token. `traffic`
-//! calculates the required speed, and `unit_costs` the cost of a unit of work.
+//! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token, and
+//! `promise` the machines that hold limits on latency under a load. `traffic` calculates the required speed, and
+//! `unit_costs` the cost of a unit of work.
 
 mod assess;
 mod by_measure;
@@ -21,6 +22,7 @@ mod estimate;
 mod generation;
 mod hosted;
 mod memory;
+pub mod promise;
 pub mod published;
 mod readings;
 mod server;
@@ -49,9 +51,10 @@ pub use estimate::{budget, cache_bytes, estimate};
 pub use generation::{entry_machine, successor};
 pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
+pub use promise::measurement;
 pub use server::{ServerSettings, server_settings};
 pub use speed::ServerSpeed;
-pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
+pub use traffic::{PromisedLoad, ServerGoal, cost_of_tokens, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};

@@ -78,6 +78,20 @@ pub struct Coefficients {
     one_given: Band,
     one_full: Band,
     several: Band,
+    first_token: FirstTokenTerms,
+}
+
+/// The coefficients of the time to the first token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FirstTokenTerms {
+    /// The time of a request that depends on nothing else.
+    fixed_ms: f64,
+    arithmetic: f64,
+    /// The share of the other active requests whose prompts the server computes first: as expected, and if all
+    /// requests arrive at the same moment.
+    waits_for: f64,
+    waits_for_at_most: f64,
+    band: Band,
 }
 
 /// The coefficients of an engine class.
@@ -102,6 +116,13 @@ pub struct SpeedRange {
     pub floor: f64,
     pub expected: f64,
     pub ceiling: f64,
+}
+
+impl ServerSpeed {
+    /// Returns the time per token that the server surely keeps. The estimate of a time is right within a factor of two.
+    pub fn slowest_ms_per_token(&self) -> f64 {
+        self.ms_per_token.ceiling.max(2.0 * self.ms_per_token.expected)
+    }
 }
 
 impl SpeedRange {
@@ -150,8 +171,12 @@ impl StepTimes {
 pub struct ServerSpeed {
     /// Tokens per second of all accelerators.
     pub tokens_per_second: SpeedRange,
-    /// The time between two tokens of one answer. The minimum is the fastest.
+    /// The time between two tokens of one answer. The minimum is the fastest. It contains the prompts of other requests,
+    /// but not the request's own prompt.
     pub ms_per_token: SpeedRange,
+    /// The mean time from a request to the first token of its answer. It is unknown at full load, because more requests
+    /// wait the longer.
+    pub ms_to_first_token: Option<SpeedRange>,
     pub terms: StepTimes,
     /// The sequences that one replica processes at a time.
     pub in_flight: f64,
@@ -161,7 +186,7 @@ pub struct ServerSpeed {
 }
 
 /// The number of requests at a time above which there are too few measurements.
-const MOST_REQUESTS: f64 = 64.0;
+pub(super) const MOST_REQUESTS: f64 = 64.0;
 /// The number of accelerators above which there are too few measurements.
 const MOST_ACCELERATORS: f64 = 8.0;
 
@@ -191,6 +216,13 @@ impl Coefficients {
             one_given: band("one-given")?,
             one_full: band("one-full")?,
             several: band("several")?,
+            first_token: FirstTokenTerms {
+                fixed_ms: all("first-fixed")?,
+                arithmetic: all("first-arithmetic")?,
+                waits_for: all("first-wait")?,
+                waits_for_at_most: all("first-wait-most")?,
+                band: band("first-token")?,
+            },
         })
     }
 
@@ -208,6 +240,10 @@ pub fn estimate_speed(server: &ModelServer<'_>, coefficients: &Coefficients) -> 
     let shape = Shape::of(server, coefficients)?;
     let terms = terms(server, &shape, coefficients);
     let step_ms = terms.step_ms();
+    // A step without prompts, which is the fastest step between two tokens of an answer.
+    let answer_ms = step_terms(server, &shape, coefficients, 1.0).step_ms();
+    let others = (shape.in_flight - 1.0) / shape.in_flight;
+    let paced_ms = answer_ms + (step_ms - answer_ms) * others;
     let rate = shape.replicas * shape.in_flight / step_ms * 1e3;
     if !rate.is_finite() || rate <= 0.0 {
         return Err("the settings of this server contradict each other");
@@ -218,7 +254,8 @@ pub fn estimate_speed(server: &ModelServer<'_>, coefficients: &Coefficients) -> 
     let of = |floor: f64, expected: f64, ceiling: f64| SpeedRange { floor, expected, ceiling };
     Ok(ServerSpeed {
         tokens_per_second: of(rate * band.floor, rate, rate * step_ms / fastest_ms),
-        ms_per_token: of(fastest_ms, step_ms, step_ms / band.floor),
+        ms_per_token: of((answer_ms / band.ceiling).max(least_ms), paced_ms, paced_ms / band.floor),
+        ms_to_first_token: ms_to_first_token(server, &shape, coefficients, answer_ms),
         terms,
         in_flight: shape.in_flight,
         replicas: shape.replicas,
@@ -250,6 +287,7 @@ fn group(server: &ModelServer<'_>, coefficients: &Coefficients) -> Result<(Band,
 }
 
 /// The layout of the server.
+#[derive(Clone, Copy)]
 struct Shape {
     weight_bytes: f64,
     cache_bytes: f64,
@@ -289,11 +327,15 @@ impl Shape {
 }
 
 fn terms(server: &ModelServer<'_>, shape: &Shape, coefficients: &Coefficients) -> StepTimes {
+    // The tokens processed per generated token, including the prompt.
+    step_terms(server, shape, coefficients, 1.0 + server.input_tokens / server.output_tokens)
+}
+
+/// Returns the time of a step that processes this many tokens for each generated token.
+fn step_terms(server: &ModelServer<'_>, shape: &Shape, coefficients: &Coefficients, passed: f64) -> StepTimes {
     let class = coefficients.class(server.engine);
     let (model, peak) = (server.model, &server.accelerator);
     let layers = layers(model);
-    // The tokens processed per generated token, including the prompt.
-    let passed = 1.0 + server.input_tokens / server.output_tokens;
     let active = model.active_b.unwrap_or(model.params_b) * 1e9;
     let read_ms = |bytes: f64| coefficients.read * bytes / (shape.devices * peak.gb_per_second * 1e9) * 1e3;
     let flops = 2.0 * active * shape.in_flight * passed;
@@ -315,6 +357,41 @@ fn terms(server: &ModelServer<'_>, shape: &Shape, coefficients: &Coefficients) -
         crossing,
         sequences: class.sequence_ms * shape.in_flight,
     }
+}
+
+/// Returns the mean time to the first token. At the minimum, no request waits for another. At the maximum, all active
+/// requests arrive at the same moment, so that each waits for half of the others' prompts on average. The range also has
+/// the deviation of measurements with one request at a time.
+fn ms_to_first_token(
+    server: &ModelServer<'_>,
+    shape: &Shape,
+    coefficients: &Coefficients,
+    running_ms: f64,
+) -> Option<SpeedRange> {
+    let Load::Given(requests) = server.load else { return None };
+    // Requests beyond the memory wait until others end.
+    if requests / shape.replicas > shape.in_flight {
+        return None;
+    }
+    let (model, peak, first) = (server.model, &server.accelerator, &coefficients.first_token);
+    // One pass over the prompt: weights, launches and the link are those of a step.
+    let alone = Shape { in_flight: 1.0, ..*shape };
+    let pass = step_terms(server, &alone, coefficients, server.input_tokens);
+    let rate = shape.devices * tflops(peak, server.precision) * 1e12;
+    let active = model.active_b.unwrap_or(model.params_b) * 1e9;
+    // Each token attends to half of the prompt on average, in two products of the width.
+    let attention = 2.0 * layers(model) * width(model) * server.input_tokens;
+    let prompt_ms = first.arithmetic * (2.0 * active + attention) * server.input_tokens / rate * 1e3;
+    let one_ms = first.fixed_ms + pass.weights_read + pass.launches + pass.crossing + prompt_ms;
+    let waiting = |share: f64| match shape.in_flight - 1.0 {
+        others if others > 0.0 => running_ms + share * others * prompt_ms,
+        _ => 0.0,
+    };
+    Some(SpeedRange {
+        floor: first.band.floor * one_ms,
+        expected: one_ms + waiting(first.waits_for),
+        ceiling: first.band.ceiling * (one_ms + waiting(first.waits_for_at_most)),
+    })
 }
 
 /// Returns the cache bytes of one sequence in the middle of its answer.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::case_rows::{CaseRow, answers};
 use super::published::{self, Question};
-use super::speed::{Coefficients, EngineClass, Load, ModelServer, SpeedRange, estimate_speed};
+use super::speed::{Coefficients, EngineClass, Load, ModelServer, ServerSpeed, SpeedRange, estimate_speed};
 use crate::catalog::{Catalog, Model, Precision, TableError};
 
 /// Returns one line of JSON for each row of the table, in order. It never reads the measured result of a row.
@@ -15,19 +15,27 @@ pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableErr
 }
 
 fn answer(row: &CaseRow<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Value {
-    if let Some((range, because)) = quoted(row, catalog) {
-        return describe_range(range, "measured", &because);
+    let estimate = estimated(row, catalog, coefficients);
+    let times = estimate.as_ref().ok().map(|(speed, _)| (speed.ms_to_first_token, speed.ms_per_token));
+    let mut value = match (quoted(row, catalog), estimate) {
+        (Some((range, because)), _) => describe_rate(range, "measured", &because),
+        (None, Ok((speed, because))) => describe_rate(speed.tokens_per_second, "estimate", &because),
+        (None, Err(because)) => return json!({ "tokens_per_s": null, "basis": null, "because": because }),
+    };
+    if let Some((first, each)) = times {
+        value["ttft_ms"] = first.map_or(Value::Null, describe_range);
+        value["ms_per_token"] = describe_range(each);
     }
-    match estimated(row, catalog, coefficients) {
-        Ok((range, because)) => describe_range(range, "estimate", &because),
-        Err(because) => json!({ "tokens_per_s": null, "basis": null, "because": because }),
-    }
+    value
 }
 
-fn describe_range(range: SpeedRange, basis: &str, because: &str) -> Value {
+fn describe_rate(range: SpeedRange, basis: &str, because: &str) -> Value {
+    json!({ "tokens_per_s": describe_range(range), "basis": basis, "because": because })
+}
+
+fn describe_range(range: SpeedRange) -> Value {
     let SpeedRange { floor, expected, ceiling } = range;
-    let range = json!({ "floor": rounded(floor), "expected": rounded(expected), "ceiling": rounded(ceiling) });
-    json!({ "tokens_per_s": range, "basis": basis, "because": because })
+    json!({ "floor": rounded(floor), "expected": rounded(expected), "ceiling": rounded(ceiling) })
 }
 
 /// Rounds to four digits, because no estimate is more accurate.
@@ -72,7 +80,7 @@ fn estimated(
     row: &CaseRow<'_>,
     catalog: &Catalog,
     coefficients: &Coefficients,
-) -> Result<(SpeedRange, String), String> {
+) -> Result<(ServerSpeed, String), String> {
     if let Some(why) = unusual(row.text("note")) {
         return Err(why.to_owned());
     }
@@ -113,7 +121,7 @@ fn estimated(
         speed.terms.step_ms(),
         speed.terms.longest()
     );
-    Ok((speed.tokens_per_second, because))
+    Ok((speed, because))
 }
 
 /// The speed depends so much on the lengths of prompts and answers that there is no estimate without them.

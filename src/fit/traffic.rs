@@ -7,8 +7,12 @@ use crate::inventory::{Key, Resource};
 /// The required speed of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ServerGoal {
+    /// The maximum mean time from a request to the first token of its answer.
+    pub ms_to_first_token: Option<f64>,
     /// The maximum time between two tokens of an answer.
     pub ms_per_token: Option<f64>,
+    /// The load on all replicas together, which is not a mean of the day: no peak is added.
+    pub load: Option<PromisedLoad>,
     /// The tokens that all replicas generate together on a usual day.
     pub tokens_per_day: Option<f64>,
     /// The requests at a time, by default as many as the server accepts.
@@ -17,6 +21,17 @@ pub struct ServerGoal {
     pub peak: f64,
     /// Whether a requirement exists but is unknown, so that no server surely meets it.
     pub is_unknown: bool,
+}
+
+/// The facts that declare a required speed.
+const DECLARED: [Key; 4] = [Key::MsToFirstToken, Key::MsPerToken, Key::RequestsPerSecond, Key::TokensPerDay];
+
+/// The load that a server must hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PromisedLoad {
+    RequestsPerSecond(f64),
+    /// Generated tokens per second.
+    TokensPerSecond(f64),
 }
 
 impl ServerGoal {
@@ -28,20 +43,36 @@ impl ServerGoal {
     pub fn of(resource: &Resource, catalog: &Catalog) -> ServerGoal {
         let is_set = |number: &f64| *number > 0.0;
         ServerGoal {
+            ms_to_first_token: resource.number(Key::MsToFirstToken).filter(is_set),
             ms_per_token: resource.number(Key::MsPerToken).filter(is_set),
+            load: resource.number(Key::RequestsPerSecond).filter(is_set).map(PromisedLoad::RequestsPerSecond),
             tokens_per_day: tokens_per_day(resource),
-            is_unknown: [Key::MsPerToken, Key::TokensPerDay].iter().any(|key| resource.fact(*key).is_unknown()),
+            is_unknown: DECLARED.iter().any(|key| resource.fact(*key).is_unknown()),
             ..ServerGoal::new(catalog)
         }
     }
 
+    /// Returns the requests per second of the load, for answers of this many tokens.
+    pub fn requests_per_second(&self, answer: f64) -> Option<f64> {
+        Some(match self.load? {
+            PromisedLoad::RequestsPerSecond(rate) => rate,
+            PromisedLoad::TokensPerSecond(rate) => rate / answer,
+        })
+    }
+
     pub fn asks_nothing(&self) -> bool {
-        self.ms_per_token.is_none() && self.tokens_per_day.is_none() && !self.is_unknown
+        let asks_speed = self.ms_per_token.is_some() || self.tokens_per_day.is_some();
+        !asks_speed && !self.is_promise() && !self.is_unknown
+    }
+
+    /// Whether the goal depends on the requests at a time, so that the speed at full load does not decide.
+    pub fn is_promise(&self) -> bool {
+        self.ms_to_first_token.is_some() || self.load.is_some()
     }
 
     /// Whether a speed is surely sufficient. The time per token is estimated within a factor of two.
     pub fn is_met(&self, speed: &ServerSpeed, copies: f64) -> bool {
-        let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
+        let slowest = speed.slowest_ms_per_token();
         let most = speed.tokens_per_second.floor * copies * 86_400.0 / self.peak;
         !self.is_unknown
             && self.ms_per_token.is_none_or(|limit| slowest <= limit)

@@ -390,8 +390,12 @@ keys! {
     PromptTokens "input_tokens" Number;
     /// Number of tokens of a usual answer.
     AnswerTokens "output_tokens" Number;
+    /// Maximum milliseconds from a request to the first token of its answer, on average.
+    MsToFirstToken "ttft_ms" Number;
     /// Maximum milliseconds between two tokens of an answer that users accept.
     MsPerToken "ms_per_token" Number;
+    /// Requests per second that all replicas must answer together within these limits.
+    RequestsPerSecond "requests_per_second" Number;
     /// Requests, pictures or other answers of all replicas together on a usual day.
     RequestsPerDay "requests_per_day" Number;
     /// Number of people who have a seat on it.

@@ -28,6 +28,7 @@ pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;
 pub use answers::price::{Hardware, PriceAnswer, price};
+pub use answers::promise::{PromiseAnswer, by_promise};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::reconcile::{proposed_discounts, reconcile};
 pub use answers::server_code::{CodeRefusal, CodeTarget, HubName, ServerCode, server_code};

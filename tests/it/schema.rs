@@ -72,6 +72,15 @@ fn price_and_fit_speak_as_the_contract_says() {
     }
     let model = "meta-llama/Llama-3.1-8B-Instruct";
     validate("fit", &output(&["fit", "--format", "json", model, "--accelerator", "L4", "--context", "8192"]));
+    let promised = |limit| {
+        let load = ["--ttft", limit, "--tpot", "60ms", "--load", "4rps", "--context", "8k", "--provider", "aws"];
+        output(&[&["fit", "--format", "json", model][..], &load].concat())
+    };
+    for (limit, holds) in [("1s", true), ("1ms", false)] {
+        let promised = promised(limit);
+        validate("fit-promise", &promised);
+        assert_eq!(promised["options"][0].is_object(), holds, "{promised}");
+    }
     let trained = |model, tokens: &str| {
         let whole = ["--task", "train", "--method", "full", "--sequence", "4096", "--sharding", "fsdp"];
         let question =

@@ -167,8 +167,16 @@ fn what_may_not_be_said_is_not_said() {
         (row("vLLM", dense, "H100-80GB", 1, ",offline-max"), row("NIM", dense, "H100-80GB", 1, ",offline-max"));
     assert!(default["tokens_per_s"]["floor"].as_f64() < default["tokens_per_s"]["ceiling"].as_f64());
     assert!(default["tokens_per_s"]["expected"].as_f64() < tuned["tokens_per_s"]["expected"].as_f64());
-    // There is no estimate of the time to the first token.
-    assert!(!default.to_string().contains("first token"));
+    // At full load, requests wait for others, so there is no time to the first token.
+    assert!(default["ttft_ms"].is_null() && default["ms_per_token"].is_object());
+    let loads = [1, 8, 48].map(|load| row("vLLM", dense, "H100-80GB", 1, &format!("{load},fixed-concurrency")));
+    for answer in &loads {
+        let [least, middle, most] =
+            ["floor", "expected", "ceiling"].map(|end| answer["ttft_ms"][end].as_f64().unwrap());
+        assert!(1.9 * least <= middle && 1.9 * middle <= most, "{answer}");
+    }
+    let slowest = loads.map(|answer| answer["ttft_ms"]["ceiling"].as_f64().unwrap());
+    assert!(slowest.is_sorted() && slowest[2] > 2.0 * slowest[0], "{slowest:?}");
     // A direction is only given if the gap is large enough.
     let said = [1.0, 1.24, 1.25, 1.49, 1.5, 9.0].map(|gap| CostComparison::of(gap).name());
     assert_eq!(said, ["about the same", "about the same", "probably dearer", "probably dearer", "dearer", "dearer"]);

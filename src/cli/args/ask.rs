@@ -94,19 +94,25 @@ pub(in crate::cli) struct Fit {
     /// Minimize the price per machine hour or per generated token
     #[arg(long, default_value = "hour", value_parser = ["hour", "token"])]
     pub(in crate::cli) by: String,
-    /// With --by token: allow at most this many milliseconds between two tokens of an answer
-    #[arg(long, value_name = "MS")]
-    pub(in crate::cli) ms_per_token: Option<f64>,
+    /// Limit the mean time to the first token, such as 500ms or 0.5s
+    #[arg(long, value_name = "TIME")]
+    pub(in crate::cli) ttft: Option<String>,
+    /// Limit the time between two tokens of an answer, such as 30ms
+    #[arg(long, visible_alias = "tpot", value_name = "TIME")]
+    pub(in crate::cli) ms_per_token: Option<String>,
+    /// Set the load: requests per second, such as 20rps, or generated tokens per second, such as 4000tps
+    #[arg(long, value_name = "RATE")]
+    pub(in crate::cli) load: Option<String>,
     /// With --by token: set the tokens generated on a usual day, such as 5M
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) tokens_per_day: Option<String>,
-    /// With --by token: set the tokens of a usual prompt [default: 1024]
+    /// Set the tokens of a usual prompt [default: 1024]
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) input_tokens: Option<String>,
-    /// With --by token: set the tokens of a usual answer [default: 256]
+    /// Set the tokens of a usual answer [default: 256]
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) output_tokens: Option<String>,
-    /// With --by token: set the number of requests at a time [default: as many as the server accepts]
+    /// Set the number of requests at a time [default: as many as the server accepts]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) concurrency: Option<f64>,
     /// With --task train: estimate the days and the cost of training on this many tokens, such as 15B

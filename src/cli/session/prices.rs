@@ -130,7 +130,9 @@ fn traffic_of(table: &ConfigTable<'_>) -> Traffic {
         (Key::RequestsPerDay, table.number(setting!("traffic[].requests_per_day"))),
         (Key::PromptTokens, table.number(setting!("traffic[].input_tokens"))),
         (Key::AnswerTokens, table.number(setting!("traffic[].output_tokens"))),
+        (Key::MsToFirstToken, table.number(setting!("traffic[].ttft_ms"))),
         (Key::MsPerToken, table.number(setting!("traffic[].ms_per_token"))),
+        (Key::RequestsPerSecond, table.number(setting!("traffic[].requests_per_second"))),
     ];
     Traffic {
         about: selector(table.text(setting!("traffic[].address")), table.text(setting!("traffic[].label"))),

@@ -36,7 +36,8 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
         Key::TokensPerDay | Key::TrainTokens | Key::PromptTokens | Key::AnswerTokens | Key::RequestsPerDay => {
             amount(key, text)
         }
-        Key::MsPerToken | Key::Seats => positive(key, text),
+        Key::MsToFirstToken | Key::MsPerToken => milliseconds(key, text),
+        Key::RequestsPerSecond | Key::Seats => positive(key, text),
         Key::PrivateData => ValueMeaning::Value(FactValue::Flag(!OPEN.contains(&&*word))),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),
@@ -74,6 +75,20 @@ fn positive(key: Key, text: &str) -> ValueMeaning {
     match text.parse::<f64>() {
         Ok(n) if n > 0.0 && n < 1e9 => ValueMeaning::Value(FactValue::Number(n)),
         _ => ValueMeaning::Unclear(format!("`{text}` is not a positive number for {}", key.name())),
+    }
+}
+
+/// Parses `40`, `40ms` or `0.5s` as milliseconds.
+fn milliseconds(key: Key, text: &str) -> ValueMeaning {
+    let word = text.to_ascii_lowercase();
+    let (number, factor) = match (word.strip_suffix("ms"), word.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1e3),
+        (None, None) => (&*word, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n * factor < 1e9 => ValueMeaning::Value(FactValue::Number(n * factor)),
+        _ => ValueMeaning::Unclear(format!("`{text}` is not a time for {}, such as 500ms or 0.5s", key.name())),
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) mod plan_text;
 pub(super) mod plan_wire;
 pub(super) mod plan_words;
 pub(super) mod price;
+pub(super) mod promise;
 pub(super) mod purchase_options;
 pub(super) mod reconcile;
 pub(super) mod server_code;

@@ -121,8 +121,7 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: ReportStyle) 
         let (prompt, answer) = found.lengths;
         let _ = writeln!(
             text,
-            "\nestimates for prompts of {prompt} tokens and answers of {answer} tokens; the time to the first token \
-             is not estimated\nreal servers never reach full load: at half of it, a token costs twice as much"
+            "\nestimates for prompts of {prompt} tokens and answers of {answer} tokens\nreal servers never reach full load: at half of it, a token costs twice as much"
         );
     }
     if found.too_slow > 0 {

@@ -1,13 +1,14 @@
 //! `gpulint fit`: whether a model fits, and on which machine it is cheapest.
 
 mod code;
+mod promise;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use code::CodeRequest;
 
-use crate::catalog::{Catalog, TableError};
+use crate::catalog::{Catalog, Money, TableError};
 use crate::cli::args::Fit;
 use crate::cli::io::file_tree::read_limited;
 use crate::cli::io::output;
@@ -67,11 +68,15 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
         let (catalog, market) = (&catalog, &market);
         return CodeRequest { arguments, target, resource, catalog, market, goal }.emit(&fact);
     }
+    if promise::is_asked(arguments) {
+        return promise::run(arguments, resource, &catalog, &market);
+    }
     if arguments.by == "token" {
         return by_token(arguments, resource, &catalog, &market, &places);
     }
     let options = fit::options(resource, &catalog, &market, &places);
-    let mut options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
+    let clouds = catalog.assumed_clouds();
+    let mut options = by_provider(unlike(options), |it| it, |it| it.per_hour, &clouds, arguments.provider.is_some());
     fit::complete_options(resource, &catalog, &mut options);
     output::write(&arguments.output, Format::Text, |format, style| report::fit(format, &fact, &item, &options, style))?;
     let placed = fact.value().and_then(|it| it.placed.value());
@@ -107,7 +112,7 @@ fn by_token(
 /// Returns the requirements of `--by token`.
 fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> ServerGoal {
     ServerGoal {
-        ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
+        ms_per_token: resource.number(Key::MsPerToken),
         tokens_per_day: resource.number(Key::TokensPerDay),
         concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
         ..ServerGoal::new(catalog)
@@ -162,22 +167,30 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlac
 
 /// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by
 /// price.
-fn by_provider(options: Vec<FitChoice>, clouds: &[&str], of_one: bool) -> Vec<FitChoice> {
+fn by_provider<T>(
+    options: impl Iterator<Item = T>,
+    choice: impl Fn(&T) -> &FitChoice,
+    price: impl Fn(&T) -> Money,
+    clouds: &[&str],
+    of_one: bool,
+) -> Vec<T> {
     if of_one {
-        return unlike(options).take(2 * MOST).collect();
+        return options.take(2 * MOST).collect();
     }
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
     let (mut of_clouds, mut of_others) = (Vec::new(), Vec::new());
-    for choice in unlike(options) {
-        let is_cloud = clouds.contains(&&*choice.provider);
+    for option in options {
+        let provider = &choice(&option).provider;
+        let is_cloud = clouds.contains(&&**provider);
         let (list, most) = if is_cloud { (&mut of_clouds, MOST) } else { (&mut of_others, 1) };
-        let count = shown.entry(choice.provider.clone()).or_default();
+        let count = shown.entry(provider.clone()).or_default();
         if *count < most && (is_cloud || list.len() < MOST) {
             *count += 1;
-            list.push(choice);
+            list.push(option);
         }
     }
-    of_clouds.sort_by(|one: &FitChoice, two| one.provider.cmp(&two.provider).then(one.per_hour.cmp(&two.per_hour)));
+    let provider = |option: &T| choice(option).provider.clone();
+    of_clouds.sort_by(|one, two| provider(one).cmp(&provider(two)).then(price(one).cmp(&price(two))));
     of_clouds.extend(of_others);
     of_clouds
 }
@@ -273,6 +286,8 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
         ("--context", "gpulint.dev/context", &arguments.context),
         ("--batch-size", "gpulint.dev/batch-size", &arguments.batch_size),
         ("--method", "gpulint.dev/method", &arguments.method),
+        ("--ttft", "gpulint.dev/ttft-ms", &arguments.ttft),
+        ("--ms-per-token", "gpulint.dev/ms-per-token", &arguments.ms_per_token),
         ("--tokens-per-day", "gpulint.dev/tokens-per-day", &arguments.tokens_per_day),
         ("--input-tokens", "gpulint.dev/input-tokens", &arguments.input_tokens),
         ("--output-tokens", "gpulint.dev/output-tokens", &arguments.output_tokens),

@@ -39,6 +39,8 @@ const SHARED: &[&str] = &[
     "measured_throughput",
     "training_shares",
     "price_moves",
+    "startup",
+    "images",
 ];
 
 /// Tables that another module reads.

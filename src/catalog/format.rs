@@ -220,6 +220,35 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // Assumed speeds and durations of a cold start, and the sizes of container images.
+    TableSchema {
+        name: "startup",
+        keys: 1,
+        columns: &[
+            ("term", Text),
+            ("least", Number),
+            ("expected", Number),
+            ("most", Number),
+            ("unit", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
+    TableSchema {
+        name: "images",
+        keys: 0,
+        columns: &[
+            ("pattern", Text),
+            ("least_gib", Number),
+            ("gib", Number),
+            ("most_gib", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
     TableSchema {
         name: "licenses",
         keys: 2,

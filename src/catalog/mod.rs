@@ -25,6 +25,7 @@ mod peers;
 mod precision;
 mod quote;
 mod search;
+mod startup;
 mod table;
 mod throughput;
 mod verify;
@@ -54,6 +55,7 @@ pub use peers::{COMPOSED, Doubt, PeerPrice, Peers, PriceDoubt};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart, RegionIndex};
 pub use search::Search;
+pub use startup::AssumedNumber;
 pub use throughput::{Peak, Published, TrainingShare};
 
 /// The embedded tables and their overrides: custom prices first, then refreshed prices.

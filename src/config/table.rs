@@ -88,6 +88,11 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "seats",
     "private-data",
     "train-tokens",
+    "image-gib",
+    "cold-start-seconds",
+    "starts-per-month",
+    "checkpoint-minutes",
+    "interruptions-per-month",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const SCOPES: SettingKind = SettingKind::OneOf(&["repository", "organization"]);
@@ -237,6 +242,10 @@ settings! {
     "usage[].hours_per_month" SettingKind::Number, None, "hours per month in which the resources run", "220";
     "usage[].runs_per_month" SettingKind::Number, None, "job runs per month, instead of `hours_per_month`", "20";
     "usage[].hours_per_run" SettingKind::Number, None, "hours of one job run [default: the time limit that the files set]", "1.5";
+    "usage[].starts_per_month" SettingKind::Number, None, "starts of all replicas together per month", "60";
+    "usage[].cold_start_seconds" SettingKind::Number, None, "seconds from the start of a container until it works", "300";
+    "usage[].checkpoint_minutes" SettingKind::Number, None, "minutes between two checkpoints of training", "30";
+    "usage[].interruptions_per_month" SettingKind::Number, None, "interruptions of each machine per month", "0.3";
     "traffic[].address" SettingKind::Text, None, "address of the servers that the entry describes; `*` matches anything", "\"Deployment/chat/*\"";
     "traffic[].label" SettingKind::Text, None, "key=value: the entry describes servers with this label", "\"app=chat\"";
     "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all replicas of a server generate together on a usual day", "5_000_000";

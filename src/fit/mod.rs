@@ -9,7 +9,8 @@
 //! `speed` estimates the tokens per second of a server, `published` finds published measurements, and `speed_cases`
 //! evaluates both. `training_run` estimates the days of training. `tokens` finds the lowest cost per token, and
 //! `promise` the machines that hold limits on latency under a load. `traffic` calculates the required speed, and
-//! `unit_costs` the cost of a unit of work.
+//! `unit_costs` the cost of a unit of work. `lost_work` calculates the cost of cold starts, interruptions and repeated
+//! work.
 
 mod assess;
 mod by_measure;
@@ -21,6 +22,7 @@ mod demand;
 mod estimate;
 mod generation;
 mod hosted;
+pub mod lost_work;
 mod memory;
 pub mod promise;
 pub mod published;

@@ -60,6 +60,16 @@ fn states(workload: &Workload<'_>) -> States {
     }
 }
 
+/// Returns the bytes of a checkpoint: the trained weights and the states of the optimizer, without gradients.
+pub(super) fn checkpoint_bytes(workload: &Workload<'_>) -> f64 {
+    let states = states(workload);
+    match workload.training.method {
+        TuningMethod::Full => states.weights + states.optimizer,
+        // Adapters have 16 bytes for each parameter, including 4 for gradients. The other weights do not change.
+        TuningMethod::Lora | TuningMethod::Qlora => states.optimizer * 0.75,
+    }
+}
+
 fn full_states(workload: &Workload<'_>, params: f64) -> States {
     let training = &workload.training;
     let offloaded = training.optimizer_offloaded;

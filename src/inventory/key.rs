@@ -312,7 +312,8 @@ keys! {
     SharedMemory "shared_memory" Flag;
     /// Seconds after its start at which a probe restarts a container that does not answer yet.
     StartupSeconds "startup_seconds" Number;
-    /// Volume of its model cache, if the volume is deleted with the pod: emptyDir.
+    /// Volume of its model cache: emptyDir (deleted with the pod), node (stays on the machine) or volume (outlives
+    /// both).
     ModelCache "model_cache" Text;
     /// Seconds after its end at which it is removed.
     Ttl "ttl_seconds" Number;
@@ -405,6 +406,18 @@ keys! {
     /// Tokens that one training run reads: all machines and pods together, including those that its block creates by
     /// `count`.
     TrainTokens "train_tokens" Number;
+    /// Container image of the program, as the files name it.
+    Image "image" Text;
+    /// Declared size of the container image in GiB, compressed as a registry lists it.
+    ImageGib "image_gib" Number;
+    /// Declared seconds from the start of a container or program until it works.
+    ColdStartSeconds "cold_start_seconds" Number;
+    /// Declared starts of all its replicas together, per month.
+    StartsPerMonth "starts_per_month" Number;
+    /// Declared minutes between two checkpoints.
+    CheckpointMinutes "checkpoint_minutes" Number;
+    /// Declared interruptions of each machine per month.
+    InterruptionsPerMonth "interruptions_per_month" Number;
     /// Smaller model that drafts tokens, in memory next to the main one.
     DraftModel "draft_model" Text;
 

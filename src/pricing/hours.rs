@@ -18,6 +18,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether the entry sets hours, and not only starts or interruptions.
+    pub fn sets_hours(&self) -> bool {
+        self.hours_per_month.or(self.runs_per_month).or(self.hours_per_run).is_some()
+    }
+
     fn hours(&self, limit: Option<f64>) -> Option<(f64, String)> {
         if let Some(hours) = self.hours_per_month {
             return Some((hours, format!("{} hours a month, from [[usage]] in the settings", plain(hours))));
@@ -41,6 +46,10 @@ pub(super) struct Runtime {
     pub(super) because: Option<String>,
     /// The starts per month, if the files set them but not how long each run takes.
     pub(super) starts: Option<f64>,
+    /// The runs per month of work that ends by itself, if the files or the settings set them.
+    pub(super) runs: Option<f64>,
+    /// The starts of all replicas per month, if a weekly schedule sets them.
+    pub(super) replica_starts: Option<f64>,
     /// The fact that sets the hours, unless the settings do.
     pub(super) of: Option<Key>,
     /// Whether machines and their disks are removed while they do not run.
@@ -49,7 +58,17 @@ pub(super) struct Runtime {
 
 impl Runtime {
     fn new(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
-        Runtime { per, hours, together: None, because: because.into(), starts: None, of: None, takes_away: false }
+        Runtime {
+            per,
+            hours,
+            together: None,
+            because: because.into(),
+            starts: None,
+            runs: None,
+            replica_starts: None,
+            of: None,
+            takes_away: false,
+        }
     }
 
     /// Describes the number and the hours that the amount is calculated from, for the steps.
@@ -79,14 +98,19 @@ pub(super) fn count_in_words(count: Range) -> String {
     format!("{} (from {} to {ceiling})", plain(count.expected), plain(count.floor))
 }
 
-/// Returns how long a resource with this number of replicas runs.
+/// Returns how long a resource with this number of replicas runs, and how often it starts.
 pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
-    let limit = limit_of_run(resource, count);
     let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
+    let starts = resource.text(Key::Cron).and_then(starts_per_month);
+    let runs = usage.and_then(|usage| usage.runs_per_month).or(starts);
+    Runtime { runs, ..hours_of(resource, usage, starts, count) }
+}
+
+fn hours_of(resource: &Resource, usage: Option<&Usage>, starts: Option<f64>, count: Option<Range>) -> Runtime {
+    let limit = limit_of_run(resource, count);
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
         return Runtime::new(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
     }
-    let starts = resource.text(Key::Cron).and_then(starts_per_month);
     match (limit, starts) {
         (Some(limit), Some(starts)) => {
             let most = (starts * limit).min(HOURS_PER_MONTH);
@@ -152,7 +176,8 @@ fn reserved_while_stopped(runtime: &Runtime, share: f64) -> Runtime {
     };
     let stops = runtime.because.as_deref().unwrap_or_default();
     let text = format!("its reservation is billed even while it does not run ({stops})");
-    Runtime::new(Period::Month, hours, text).by(Key::HeldShare)
+    let replica_starts = runtime.replica_starts;
+    Runtime { replica_starts, ..Runtime::new(Period::Month, hours, text) }.by(Key::HeldShare)
 }
 
 /// Whether the capacity is paid for in advance.
@@ -201,7 +226,9 @@ fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
             let expected = count.map_or(1.0, |count| count.expected);
             let each = if expected > 0.0 { week.hours.expected / expected } else { week.hours.expected };
             let runtime = Runtime::new(Period::Month, Range::exactly(each), week.text);
-            Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }.by(Key::Schedule)
+            let together = Some(week.hours);
+            let replica_starts = Some(week.replica_starts);
+            Runtime { together, replica_starts, takes_away: week.takes_away, ..runtime }.by(Key::Schedule)
         }
         Some(Err(why)) => unknown(format!("{why}: the remaining hours are unknown")),
         None => match (resource.text(Key::Schedule), resource.number(Key::IdleMinutes)) {

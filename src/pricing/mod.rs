@@ -50,7 +50,7 @@ pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use owned::{Against, BreakEvenHours, Owned, Purchased, crossing};
 pub use plan::{HoursPlan, OwnMachine, PlannedHours, PurchaseOption, ways};
 pub use purchase_plan::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
-pub use restarts::Restarts;
+pub use restarts::{Restarts, interruption_shares};
 
 /// The hours of a month, as the price calculators of the clouds count them.
 pub const HOURS_PER_MONTH: f64 = 730.0;
@@ -206,8 +206,16 @@ pub struct BillItem {
     pub hours: f64,
     /// The reason for `hours`, if they are not simply the whole month.
     pub hours_because: Option<String>,
+    /// The same hours from minimum to maximum.
+    pub hours_range: Option<Range>,
     /// The starts per month, if the files set them but not how long each run takes.
     pub starts: Option<f64>,
+    /// The runs per month of work that ends by itself, if the files or the settings set them.
+    pub runs_per_month: Option<f64>,
+    /// The starts of all replicas per month, if a weekly schedule sets them.
+    pub replica_starts: Option<f64>,
+    /// Whether a schedule removes machines with their disks while they do not run.
+    pub takes_disks_away: bool,
     pub count: Option<Range>,
     /// The calculation steps of the price, in order, for `gpulint explain`.
     pub steps: Vec<SumStep>,

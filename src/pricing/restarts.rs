@@ -21,15 +21,15 @@ impl Restarts {
     /// Losing any machine ends a run of machines that work together.
     pub(super) fn expected(band: &str, machines: f64, hours: f64) -> Restarts {
         let times = |share: f64| share / 100.0 * machines * hours / HOURS_PER_MONTH;
-        match shares(band) {
+        match interruption_shares(band) {
             Some((least, most)) => Restarts::Between { least: times(least), most: most.map(times) },
             None => Restarts::Unknown,
         }
     }
 }
 
-/// Returns the lower and the upper end of a band, in percent.
-fn shares(band: &str) -> Option<(f64, Option<f64>)> {
+/// Returns the lower and the upper end of a band, in percent. A band such as `>20%` has no upper end.
+pub fn interruption_shares(band: &str) -> Option<(f64, Option<f64>)> {
     let band = band.trim().strip_suffix('%')?;
     let number =
         |text: &str| text.trim().trim_end_matches('%').parse::<f64>().ok().filter(|n| (0.0..=100.0).contains(n));

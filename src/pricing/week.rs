@@ -15,6 +15,8 @@ const HOURS_PER_WEEK: f64 = 168.0;
 pub(super) struct Week {
     /// The hours of all replicas together in a month.
     pub(super) hours: Range,
+    /// The starts of all replicas together in a month.
+    pub(super) replica_starts: f64,
     /// The source of the hours.
     pub(super) text: String,
     /// Whether machines are removed, and not only stopped. Removed machines have no disk cost.
@@ -40,7 +42,8 @@ pub(super) fn week(resource: &Resource, stated: Range) -> Option<Result<Week, St
             false => format!("{} hours a week per replica, by {}", plain(sum.expected), schedule.format_schedule()),
         };
         let months = HOURS_PER_MONTH / HOURS_PER_WEEK;
-        Week { hours: sum.map(|hours| hours * months), text, takes_away: !is_switched }
+        let replica_starts = schedule.replica_starts(stated) * months;
+        Week { hours: sum.map(|hours| hours * months), replica_starts, text, takes_away: !is_switched }
     }))
 }
 
@@ -134,13 +137,30 @@ impl Schedule {
         format!("its schedule {} ({})", self.texts.join(", "), self.zones.join(", "))
     }
 
-    /// Returns the weekly hours of all replicas. Between minimum and maximum, something else can change the number.
-    fn sum(&self, stated: Range) -> Range {
+    /// Returns the replicas that the schedule starts in a week. Changes at the same minute count as one.
+    fn replica_starts(&self, stated: Range) -> f64 {
+        let mut state = self.state_at_midnight(stated);
+        let mut starts = 0.0;
+        for minute in self.events.chunk_by(|one, other| one.0 == other.0) {
+            let before = state.range().expected;
+            minute.iter().for_each(|(_, event)| state.change(*event, stated));
+            starts += (state.range().expected - before).max(0.0);
+        }
+        starts
+    }
+
+    /// Returns the state at the beginning of the week, which is the one that the end of the week leaves.
+    fn state_at_midnight(&self, stated: Range) -> State {
         let in_windows = self.events.iter().any(|(_, event)| matches!(event, Event::Begin(..)));
         let desired = if in_windows { stated.floor } else { stated.expected };
         let mut state = State { min: stated.floor, desired, max: stated.ceiling, begun: Vec::new() };
-        // The state at the beginning of the week is the one that the end of the week leaves.
         self.events.iter().for_each(|(_, event)| state.change(*event, stated));
+        state
+    }
+
+    /// Returns the weekly hours of all replicas. Between minimum and maximum, something else can change the number.
+    fn sum(&self, stated: Range) -> Range {
+        let mut state = self.state_at_midnight(stated);
         let mut sum = Range::exactly(0.0);
         let mut since = 0;
         for (minute, event) in &self.events {

@@ -18,6 +18,7 @@ mod views;
 
 pub use crate::compare::{BudgetUsage, budgets};
 pub use answers::explain::{explain, explain_price_first};
+pub use answers::explain_lost_work::explain_lost_work;
 pub use answers::explain_own::explain_own;
 pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;

@@ -1,4 +1,4 @@
-//! Adds the traffic of servers from the settings, unless the configuration sets it.
+//! Adds the traffic, starts and interruptions of resources from the settings, unless the configuration sets them.
 
 use std::sync::Arc;
 
@@ -25,21 +25,23 @@ impl ResourceFilter {
     }
 }
 
-/// The usual daily load of some servers.
+/// Declared numbers of some resources, such as the usual daily load of servers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
     pub about: ResourceFilter,
     pub said: Vec<(Key, f64)>,
+    /// The setting that contains the entry.
+    pub setting: &'static str,
 }
 
 /// Sets the traffic of a resource from the settings. A label on the resource overrides them. If several tables match,
 /// the last one applies.
 pub(super) fn apply_traffic(resource: &mut Resource, traffic: &[Traffic]) {
-    let why: Arc<str> = "set by `traffic` in the settings".into();
     for table in traffic.iter().rev().filter(|table| table.about.covers(resource)).collect::<Vec<_>>() {
         for (key, number) in table.said.iter().filter(|(_, number)| *number > 0.0) {
             if resource.fact(*key).is_absent() {
-                let origin = FactOrigin::Inferred(why.clone());
+                let why: Arc<str> = format!("set by `{}` in the settings", table.setting).into();
+                let origin = FactOrigin::Inferred(why);
                 resource.set(*key, Fact::known(FactValue::Number(*number), resource.span, origin));
             }
         }

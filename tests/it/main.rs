@@ -47,6 +47,7 @@ mod kubernetes;
 mod kustomize;
 mod levers;
 mod long_functions;
+mod lost_work;
 mod manifest_fixes;
 mod mcp;
 mod measured_oracle;

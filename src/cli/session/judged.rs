@@ -105,6 +105,7 @@ impl Session {
                 text += &report::explain_speed(resource, item, fact, &self.settings.catalog);
             }
             text += &report::explain_run(resource, fact, item);
+            text += &report::explain_lost_work(&self.report(analysis, &[]), id);
             text += &report::explain_own(resource, item, &self.settings.pricing.owned);
         }
         text

@@ -65,7 +65,7 @@ pub fn settings(config: &Config, today: Date) -> PricingSettings {
         discounts: discounts.filter_map(|(provider, it)| Some((provider.to_owned(), it.value.number()?))).collect(),
         contracts: config.tables(setting!("contracts")).filter_map(|table| contract(&table)).collect(),
         owned: config.tables(setting!("hardware")).filter_map(|table| owned(&table)).collect(),
-        usage: config.tables(setting!("usage")).map(|table| usage(&table)).collect(),
+        usage: config.tables(setting!("usage")).map(|table| usage(&table)).filter(Usage::sets_hours).collect(),
         today: Some(today),
         currency: currency(config),
     }
@@ -121,7 +121,23 @@ fn usage(table: &ConfigTable<'_>) -> Usage {
 
 /// Returns the traffic settings.
 pub(in crate::cli) fn traffic(config: &Config) -> Vec<Traffic> {
-    config.tables(setting!("traffic")).map(|table| traffic_of(&table)).collect()
+    let traffic = config.tables(setting!("traffic")).map(|table| traffic_of(&table));
+    traffic.chain(config.tables(setting!("usage")).map(|table| starts_of(&table))).collect()
+}
+
+/// Returns the declared starts and interruptions of an entry of `[[usage]]`.
+fn starts_of(table: &ConfigTable<'_>) -> Traffic {
+    let numbers = [
+        (Key::StartsPerMonth, table.number(setting!("usage[].starts_per_month"))),
+        (Key::ColdStartSeconds, table.number(setting!("usage[].cold_start_seconds"))),
+        (Key::CheckpointMinutes, table.number(setting!("usage[].checkpoint_minutes"))),
+        (Key::InterruptionsPerMonth, table.number(setting!("usage[].interruptions_per_month"))),
+    ];
+    Traffic {
+        about: selector(table.text(setting!("usage[].address")), table.text(setting!("usage[].label"))),
+        said: numbers.into_iter().filter_map(|(key, number)| Some((key, number?))).collect(),
+        setting: "usage",
+    }
 }
 
 fn traffic_of(table: &ConfigTable<'_>) -> Traffic {
@@ -137,6 +153,7 @@ fn traffic_of(table: &ConfigTable<'_>) -> Traffic {
     Traffic {
         about: selector(table.text(setting!("traffic[].address")), table.text(setting!("traffic[].label"))),
         said: numbers.into_iter().filter_map(|(key, number)| Some((key, number?))).collect(),
+        setting: "traffic",
     }
 }
 

@@ -91,6 +91,11 @@ fn key_of(name: &str) -> Option<Key> {
         Key::Seats,
         Key::PrivateData,
         Key::TrainTokens,
+        Key::ImageGib,
+        Key::ColdStartSeconds,
+        Key::StartsPerMonth,
+        Key::CheckpointMinutes,
+        Key::InterruptionsPerMonth,
     ];
     let name = name.replace('-', "_");
     let name = if name == "params" { "parameters_b" } else { &name };

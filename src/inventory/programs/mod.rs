@@ -203,6 +203,10 @@ fn recognize_command(command: &ProgramCommand, accelerated: bool) -> ProgramFact
         facts.remove(&Key::Processes);
         facts.extend(launched.and_then(pods_together).map(|size| (Key::GroupSize, size)));
     }
+    if let Some(image) = image.filter(|_| facts.contains_key(&Key::Program)) {
+        let name = FactValue::text(image.text.as_str());
+        facts.insert(Key::Image, Fact::known(name, image.span, image.origin.clone()));
+    }
     facts
 }
 

@@ -37,7 +37,13 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
             amount(key, text)
         }
         Key::MsToFirstToken | Key::MsPerToken => milliseconds(key, text),
-        Key::RequestsPerSecond | Key::Seats => positive(key, text),
+        Key::RequestsPerSecond
+        | Key::Seats
+        | Key::ImageGib
+        | Key::ColdStartSeconds
+        | Key::StartsPerMonth
+        | Key::CheckpointMinutes
+        | Key::InterruptionsPerMonth => positive(key, text),
         Key::PrivateData => ValueMeaning::Value(FactValue::Flag(!OPEN.contains(&&*word))),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),

@@ -14,7 +14,7 @@ const DEFAULT_CACHE: &str = "/root/.cache/huggingface";
 pub(in crate::kubernetes) fn facts(pod: &Pod, facts: &mut Facts) {
     for part in pod.containers.iter().filter(|part| request::asks(part)) {
         fill(facts, Key::StartupSeconds, seconds_to_start(part));
-        fill(facts, Key::ModelCache, lost_cache(part, pod));
+        fill(facts, Key::ModelCache, model_cache(part, pod));
     }
 }
 
@@ -47,8 +47,9 @@ fn seconds_to_start(part: &PodContainer) -> Fact<FactValue> {
     })
 }
 
-/// Returns the volume of a model cache that Kubernetes deletes with the pod.
-fn lost_cache(part: &PodContainer, pod: &Pod) -> Fact<FactValue> {
+/// Returns the kind of the volume that holds a model cache: one that Kubernetes deletes with the pod, a folder of the
+/// node, or one that outlives both.
+fn model_cache(part: &PodContainer, pod: &Pod) -> Fact<FactValue> {
     let mounts = part.node.get("volumeMounts").map(Node::items).unwrap_or_default();
     let cache = cache_folder(&part.node);
     let holds = |mount: &&Node| mount.text_at("mountPath").is_some_and(|path| is_below(&cache, path));
@@ -56,10 +57,19 @@ fn lost_cache(part: &PodContainer, pod: &Pod) -> Fact<FactValue> {
     let Some(mount) = mounts.iter().filter(holds).max_by_key(longest) else { return Fact::Absent };
     let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
     let volume = volumes.iter().find(|volume| volume.text_at("name") == mount.text_at("name"));
-    match volume.and_then(|volume| volume.get("emptyDir").map(|_| volume.span)) {
-        Some(span) => Fact::written(FactValue::text("emptyDir"), span),
-        None => Fact::Absent,
-    }
+    const KINDS: [(&str, &str); 6] = [
+        ("emptyDir", "emptyDir"),
+        ("hostPath", "node"),
+        ("persistentVolumeClaim", "volume"),
+        ("nfs", "volume"),
+        ("azureFile", "volume"),
+        ("csi", "volume"),
+    ];
+    let kind = |volume: &Node| {
+        let (_, kind) = KINDS.into_iter().find(|(field, _)| volume.get(field).is_some())?;
+        Some(Fact::written(FactValue::text(kind), volume.span))
+    };
+    volume.and_then(kind).unwrap_or(Fact::Absent)
 }
 
 /// Returns the folder into which a server downloads models: an argument, a variable, or the default.

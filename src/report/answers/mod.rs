@@ -1,6 +1,7 @@
 //! Writes reports of subcommands other than `check`, each in its formats.
 
 pub(super) mod explain;
+pub(super) mod explain_lost_work;
 pub(super) mod explain_own;
 pub(super) mod explain_run;
 pub(super) mod explain_speed;

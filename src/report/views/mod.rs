@@ -11,6 +11,7 @@ pub(super) mod excluded;
 pub(super) mod first;
 pub(super) mod history;
 pub(super) mod judged;
+pub(super) mod lost_work;
 pub(super) mod markup;
 pub(super) mod measured;
 pub(super) mod money;

@@ -8,6 +8,7 @@ mod derived;
 mod fit;
 mod functions;
 mod hosted;
+mod lost_work;
 mod market;
 mod measured;
 mod money;
@@ -183,6 +184,7 @@ mod kinds {
     pub(super) const POD: usize = 23;
     pub(super) const CHANGED: usize = 24;
     pub(super) const REMOVABLE: usize = 25;
+    pub(super) const LOST_WORK: usize = 26;
 }
 
 /// Returns the records of a kind.
@@ -194,6 +196,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(fit::all());
         all.extend(speed::all());
         all.push(&hosted::HOSTED);
+        all.push(&lost_work::LOST_WORK);
         all.extend(settings::all());
         all.extend(raw::all());
         all.push(&pod::POD);

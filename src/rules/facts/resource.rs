@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::fit::{FIT, fit};
 use super::hosted::{self, HOSTED};
+use super::lost_work::LOST_WORK;
 use super::market::MARKET;
 use super::measured::{self, REMOVABLE, SMALLER};
 use super::money::BILL;
@@ -84,6 +85,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
          Set if enough such servers were measured." => speed::speed;
         cost: COST.holds(), "Cost of tokens, requests, seats and runs, if known." => |_, id| COST.value(id);
         run: RUN.holds(), "Duration of training, if known." => |_, id| RUN.value(id);
+        lost_work: LOST_WORK.holds(), "Cost of starts, interruptions and repeated work, as far as it is known." => |_, id| LOST_WORK.value(id);
         hosted: HOSTED.holds(), "Price of the same model at public hosts. Not set if its data is declared private." => hosted::hosted;
         object: CelType::Any, "The manifest of the resource as written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
         block: CelType::Any, "The Terraform block of the resource, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));

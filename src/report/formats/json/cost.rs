@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use super::lost_work::WireLostWork;
 use super::wire;
 use super::wire::{Totals, WireCount, WireFact, WirePrice, WireRange, WireRun, WireSkipped};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
+use crate::report::views::lost_work;
 use crate::report::views::unit_work::{self, UnitWork};
 
 #[derive(Serialize)]
@@ -39,6 +41,8 @@ struct Line<'a> {
     price: WirePrice,
     /// The cost per unit of work; null if unknown.
     unit_work: Option<Work<'a>>,
+    /// The cost of starts, interruptions and repeated work; null without a known program.
+    lost_work: Option<WireLostWork>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +90,7 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
         version_of: wire::version_of(report, resource),
         price: WirePrice::new(report.bill.items.get(index)),
         unit_work: unit_work(report, index),
+        lost_work: lost_work::of(report, index).as_ref().map(WireLostWork::new),
     }
 }
 

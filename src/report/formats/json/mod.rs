@@ -3,6 +3,7 @@
 mod check;
 mod cost;
 mod inspect;
+mod lost_work;
 mod wire;
 
 pub(in crate::report) use check::*;

@@ -7,11 +7,13 @@ use std::fmt::Write;
 use super::summary;
 use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
+use crate::fit::lost_work::{LostAmount, LostWorkPart};
 use crate::fit::speed::SpeedRange;
-use crate::inventory::{BillingRole, Key, Resource};
+use crate::inventory::{BillingRole, Key, Range, Resource};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
+use crate::report::views::lost_work::{format_usd, with_amounts};
 use crate::report::views::money::{mark_of, plain_number, role_heading};
 use crate::report::views::table::{Columns, columns, fact_text};
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
@@ -71,6 +73,7 @@ pub(in crate::report) fn cost(report: &Report, style: ReportStyle) -> String {
         }
     }
     units(&mut text, report, style);
+    lost_work(&mut text, report, style);
     judged::text(&mut text, report);
     summary::write_bill(&mut text, report, style);
     text
@@ -104,6 +107,33 @@ fn units(text: &mut String, report: &Report, style: ReportStyle) {
     if !all.is_empty() {
         text.push('\n');
     }
+}
+
+/// Writes what starts, interruptions and repeated work cost, for each resource with an amount.
+fn lost_work(text: &mut String, report: &Report, style: ReportStyle) {
+    let all = with_amounts(report);
+    if all.is_empty() {
+        return;
+    }
+    let parts = LostWorkPart::ALL.map(LostWorkPart::name);
+    let headings: Vec<&str> = ["lost work"].into_iter().chain(parts).chain(["together"]).collect();
+    let mut table = TextTable::new(&headings, 1..headings.len());
+    for (resource, work) in &all {
+        let expected = |usd: Range| format_usd(report.currency, Range::exactly(usd.expected));
+        let part = |which: LostWorkPart| match work.part(which) {
+            Some(LostAmount::Known { gpu_hours, .. }) => work.dollars(*gpu_hours).map_or("?".to_owned(), expected),
+            Some(LostAmount::Unknown(_)) => "?".to_owned(),
+            Some(LostAmount::None(_)) | None => String::new(),
+        };
+        let least = if work.is_partial() { "at least " } else { "" };
+        let sum = work.usd().map(expected).unwrap_or_default();
+        let mut cells = vec![shown(&report.called(resource), 60)];
+        cells.extend(LostWorkPart::ALL.map(part));
+        cells.push(format!("{least}{sum}/{}", work.per.name()));
+        table.row(cells);
+    }
+    let _ = writeln!(text, "{}", table.print_within(style.columns));
+    text.push_str("lost work is an estimate of starts, interruptions and repeated work; `gpulint explain` lists its assumptions\n\n");
 }
 
 fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {

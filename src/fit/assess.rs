@@ -8,7 +8,7 @@ use super::choose::{Market, MarketPlace, fits, largest_context};
 use super::demand::{FactReader, FitDemand, MissingFact, slice_gib};
 use super::estimate::{budget, estimate};
 use super::memory::Estimate;
-use super::promise::{PromiseVerdict, Replica};
+use super::promise::{PlacedPromise, PromiseVerdict, Replica, cheapest_fleet};
 use super::published::{Question, Quotation, matching};
 use super::speed::{Coefficients, Load, ServerSpeed};
 use super::tokens::CostComparison;
@@ -133,6 +133,7 @@ fn judge(demand: &FitDemand<'_>, given: &Given<'_>, search: &Search<'_, '_>) -> 
         false => estimate(&workload.lightest()),
     };
     let measured = search.measured(given);
+    let (promise, holding) = search.promise(given, verdict).unzip();
     let estimated = search.speed(given, verdict);
     Ok(PlacedModel {
         verdict,
@@ -144,7 +145,11 @@ fn judge(demand: &FitDemand<'_>, given: &Given<'_>, search: &Search<'_, '_>) -> 
         breakdown: breakdown(&estimate, demand.unsaid.cache),
         fits_in_eight_bits: !fits && fits_in_eight_bits(demand, &workload, usable_gib),
         fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
-        instead: search.instead(given, fits, &estimated),
+        instead: {
+            let holding = holding.flatten().map(|choice| (FitAlternative::Holding, choice));
+            search.instead(given, fits, &estimated).into_iter().chain(holding).collect()
+        },
+        promise,
         fraction: search.fraction(given),
         speed: match (&measured, estimated) {
             (Some(found), Ok(speed)) => Ok(ServerSpeed { tokens_per_second: found.range(), ..speed }),
@@ -317,6 +322,49 @@ impl Search<'_, '_> {
         };
         choice.speed.is_some_and(|speed| day.is_met(&speed, self.copies()))
             && replica.judge(&self.goal, self.copies() * data_parallel) == Ok(PromiseVerdict::Holds)
+    }
+
+    /// Judges the declared limit on latency or load, and finds the cheapest configuration that holds it.
+    fn promise(&self, given: &Given<'_>, verdict: FitVerdict) -> Option<(PlacedPromise, Option<FitChoice>)> {
+        let goal = self.goal;
+        if !goal.is_promise() || self.demand.task != Task::Serve {
+            return None;
+        }
+        let is_whole = self.resource.number(Key::GroupSize).is_none_or(|size| size <= 1.0);
+        let fleet = if is_whole && self.demand.data_parallel <= 1.0 { self.cheapest_fleet() } else { None };
+        let (choice, needed) = fleet.unzip();
+        let judged = if goal.is_unknown {
+            Err("a limit of the promise is unknown")
+        } else {
+            // The conditions of the estimate at full load apply, too.
+            self.speed(given, verdict).and_then(|_| self.judge_promise(given))
+        };
+        Some((PlacedPromise { goal, verdict: judged, needed }, choice))
+    }
+
+    /// Judges the current pods or machines: they surely miss the promise if the most of them do, and surely hold it if
+    /// the fewest do.
+    fn judge_promise(&self, given: &Given<'_>) -> Result<PromiseVerdict, &'static str> {
+        let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
+        let (catalog, coefficients) = (self.catalog, self.coefficients.as_ref());
+        let replica = Replica { demand: self.demand, catalog, coefficients, accelerator, devices: given.used };
+        let count = self.item.count_of(self.resource).ok_or("the number of replicas is unknown")?;
+        let copies = self.demand.data_parallel.max(1.0);
+        let judged = |machines: f64| replica.judge(&self.goal, machines * copies);
+        Ok(match (judged(count.floor)?, judged(count.ceiling)?) {
+            (PromiseVerdict::Holds, _) => PromiseVerdict::Holds,
+            (_, PromiseVerdict::Misses) => PromiseVerdict::Misses,
+            _ => PromiseVerdict::Open,
+        })
+    }
+
+    /// Returns the cheapest configuration that surely holds the promise, and its number. Only a known provider has
+    /// machines that the files can name.
+    fn cheapest_fleet(&self) -> Option<(FitChoice, f64)> {
+        let provider = self.resource.text(Key::Provider)?;
+        let region = self.resource.text(Key::Region).unwrap_or_else(|| self.catalog.base_region(provider));
+        let place = MarketPlace { provider, region, ..place(self.resource, self.catalog) };
+        cheapest_fleet(self.demand, (self.catalog, self.coefficients.as_ref()), self.market, &place, &self.goal)
     }
 
     /// The number of pods or machines that share the traffic.

@@ -53,10 +53,10 @@ pub use estimate::{budget, cache_bytes, estimate};
 pub use generation::{entry_machine, successor};
 pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
-pub use promise::measurement;
+pub use promise::{PlacedPromise, measurement};
 pub use server::{ServerSettings, server_settings};
 pub use speed::ServerSpeed;
-pub use traffic::{PromisedLoad, ServerGoal, cost_of_tokens, tokens_per_day};
+pub use traffic::{PromisedLoad, ServerGoal, cost_of_tokens, format_rate, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Optimizer, Recompute, Sharding, Training, TuningMethod, Workload, WorkloadDefaults};
@@ -113,6 +113,8 @@ pub struct PlacedModel {
     pub speed: Result<ServerSpeed, &'static str>,
     /// The source of a published measurement of the same server, if the rate is that measurement and not an estimate.
     pub measured_by: Option<String>,
+    /// The declared limit on latency or load, if there is one.
+    pub promise: Option<PlacedPromise>,
     /// The duration of the declared training run, or why it is unknown. `None` means that no training tokens are
     /// declared.
     pub training: Option<Result<TrainingRun, &'static str>>,
@@ -135,10 +137,12 @@ pub enum FitAlternative {
     Narrower,
     /// No other change: the configuration with the lowest cost per token.
     PerToken,
+    /// Another number of pods or machines: the cheapest configuration that surely holds the promise.
+    Holding,
 }
 
 impl FitAlternative {
-    pub const ALL: [FitAlternative; 7] = [
+    pub const ALL: [FitAlternative; 8] = [
         FitAlternative::Smallest,
         FitAlternative::Quantized,
         FitAlternative::Halved,
@@ -146,6 +150,7 @@ impl FitAlternative {
         FitAlternative::Larger,
         FitAlternative::Narrower,
         FitAlternative::PerToken,
+        FitAlternative::Holding,
     ];
 }
 

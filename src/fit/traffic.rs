@@ -60,6 +60,17 @@ impl ServerGoal {
         })
     }
 
+    /// Returns the limits for messages, such as `20 requests/s, TTFT ≤ 500 ms`, for answers of this many tokens.
+    pub fn format_limits(&self, answer: f64) -> String {
+        let short = |number: f64| (number * 1e3).round() / 1e3;
+        let parts = [
+            self.requests_per_second(answer).map(format_rate),
+            self.ms_to_first_token.map(|ms| format!("TTFT ≤ {} ms", short(ms))),
+            self.ms_per_token.map(|ms| format!("TPOT ≤ {} ms", short(ms))),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     pub fn asks_nothing(&self) -> bool {
         let asks_speed = self.ms_per_token.is_some() || self.tokens_per_day.is_some();
         !asks_speed && !self.is_promise() && !self.is_unknown
@@ -78,6 +89,12 @@ impl ServerGoal {
             && self.ms_per_token.is_none_or(|limit| slowest <= limit)
             && self.tokens_per_day.is_none_or(|least| most >= least)
     }
+}
+
+/// Returns a rate for messages, such as `20 requests/s`.
+pub fn format_rate(rate: f64) -> String {
+    let rounded = (rate * 100.0).round() / 100.0;
+    if rounded == 1.0 { "1 request/s".to_owned() } else { format!("{rounded} requests/s") }
 }
 
 /// A measurement is more accurate than a declaration.

@@ -216,6 +216,18 @@ fn cases() -> Vec<Case> {
                 |it| it.month - 4.0 * it.other.unwrap(),
             )
         },
+        // Two of the other machines surely hold two requests per second.
+        Case {
+            instead: Some("g7e.2xlarge"),
+            ..case(
+                "promise-overpaid",
+                "Deployment/serving/chat",
+                deployment("serving", 8, "p5.4xlarge", 1, "")
+                    .replace("parallel-size=1", "parallel-size=1, --max-model-len=8192")
+                    .replace("    spec:\n      nodeS", "    metadata: { labels: { gpulint.dev/requests-per-second: \"2\", gpulint.dev/ms-per-token: \"60\" } }\n    spec:\n      nodeS"),
+                |it| it.month - 2.0 * it.other.unwrap(),
+            )
+        },
         // The host charges 0.152 per million prompt tokens, which are four times as many, and 0.287 per million
         // generated ones.
         case(

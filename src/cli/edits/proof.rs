@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::catalog::{Money, MoneyRange};
 use crate::cli::session::judged::{Identity, JudgedTree};
 use crate::diagnostic::Level;
-use crate::inventory::{CountedAs, Key, Resource, ResourceId};
+use crate::inventory::{CountedAs, Key, Part, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::rules::Finding;
 use crate::source::Edit;
@@ -62,7 +62,8 @@ fn unproved(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTr
         let why = match known.get(&place(before, resource)) {
             None => Some("after the edit, its resource is not found".to_owned()),
             Some(later) => {
-                lost(before, after, (id, *later)).or_else(|| grown(before, after, (id, *later))).or_else(|| {
+                let wanted = findings.iter().filter_map(|it| wanted_number(it)).fold(0.0, f64::max);
+                lost(before, after, (id, *later)).or_else(|| grown(before, after, (id, *later), wanted)).or_else(|| {
                     let promised = findings.iter().filter_map(|it| Some((it.saves?, it.per)));
                     unsaved(before, after, (id, *later), &promised.collect::<Vec<_>>())
                 })
@@ -91,14 +92,25 @@ fn lost(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, Resour
     lost.map(|((_, what), _)| format!("after the edit, its {what} is unknown"))
 }
 
-/// Returns a larger maximum number: an autoscaler that an edit enables may add machines.
-fn grown(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, ResourceId)) -> Option<String> {
+/// Returns the number of machines or pods that a fix sets.
+fn wanted_number(finding: &Finding) -> Option<f64> {
+    let wishes = finding.fix.iter().flat_map(|fix| &fix.wishes);
+    wishes.filter(|wish| wish.part == Part::Floor).find_map(|wish| wish.value.as_ref()?.as_number())
+}
+
+/// Returns a larger maximum number than the fix sets: an autoscaler that an edit enables may add machines.
+fn grown(
+    before: &JudgedTree,
+    after: &JudgedTree,
+    (old, new): (ResourceId, ResourceId),
+    wanted: f64,
+) -> Option<String> {
     let most = |state: &JudgedTree, id: ResourceId| {
         let resource = state.analysis.inventory.resources.get(id.0)?;
         resource.count.value().map(|count| count.ceiling)
     };
     let (was, is) = (most(before, old)?, most(after, new)?);
-    (is > was).then(|| format!("after the edit, its maximum number is {is} instead of {was}"))
+    (is > was.max(wanted)).then(|| format!("after the edit, its maximum number is {is} instead of {was}"))
 }
 
 /// The largest difference between a promised saving and the next run: rounding.

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::{Currency, Money, Quote};
-use crate::fit::ServerGoal;
 use crate::fit::promise::{ByPromise, PromiseChoice};
 use crate::fit::published::Quotation;
 use crate::fit::speed::SpeedRange;
+use crate::fit::{ServerGoal, format_rate};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::formats::json;
 use crate::report::formats::json::{WireNumber, WireRange};
@@ -172,7 +172,7 @@ fn as_text(answer: &PromiseAnswer<'_>, style: ReportStyle) -> String {
             let _ = writeln!(text, "\n{}", table(&found.holding, style).trim_end());
         }
         None => {
-            let promise = promised(answer.goal, found.lengths.1);
+            let promise = answer.goal.format_limits(found.lengths.1);
             let _ = writeln!(text, "no machine in the catalog surely holds {promise}");
         }
     }
@@ -257,26 +257,13 @@ fn held(goal: &ServerGoal, it: &PromiseChoice, answer: f64) -> String {
     let limits: Vec<String> = first.into_iter().chain([token]).collect();
     let limits = limits.join(" and ");
     match goal.requests_per_second(answer) {
-        Some(rate) => format!("{} at {limits}", per_second(rate)),
+        Some(rate) => format!("{} at {limits}", format_rate(rate)),
         None => format!("{} at a time at {limits}", requests(it.requests)),
     }
 }
 
-fn per_second(rate: f64) -> String {
-    if rate == 1.0 { "1 request/s".to_owned() } else { format!("{} requests/s", plain(rate)) }
-}
-
 fn requests(count: f64) -> String {
     if count == 1.0 { "1 request".to_owned() } else { format!("{count} requests") }
-}
-
-fn promised(goal: &ServerGoal, answer: f64) -> String {
-    let parts = [
-        goal.requests_per_second(answer).map(per_second),
-        goal.ms_to_first_token.map(|ms| format!("TTFT ≤ {} ms", plain(ms))),
-        goal.ms_per_token.map(|ms| format!("TPOT ≤ {} ms", plain(ms))),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
 fn cheaper(heading: &str, choices: &[PromiseChoice]) -> String {

@@ -92,6 +92,11 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
              more tokens together." => |asking, id| alternative(asking, id, FitAlternative::Narrower);
             per_token: CHOICE.holds(), "Another accelerator of the same provider with the lowest cost per token. Set if a token now costs \
              at least half as much again." => |asking, id| alternative(asking, id, FitAlternative::PerToken);
+            promise: CelType::Text, "Whether the current pods or machines hold the declared limit on latency or load: holds (surely), misses (surely) or open. Not \
+             set without such a limit." => promise;
+            promised: CelType::Text, "For messages: the declared limits, such as `20 requests/s, TTFT ≤ 500 ms`." => promised;
+            holding: CHOICE.holds(), "Cheapest machine of the same provider and region that surely holds the declared limit on latency or load; `machines` is \
+             the number that it needs." => |asking, id| alternative(asking, id, FitAlternative::Holding);
             fits_limited: CelType::Flag, "True if the model does not fit as it is, and fits with a limit of 8,192 tokens." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
             fraction: CelType::Text, "Smallest slice (MIG profile) of the same accelerator that is large enough for the model." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
             fraction_instances: CelType::Double, "Number of these slices on one accelerator." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
@@ -215,6 +220,24 @@ pub(super) fn all() -> [&'static Records; 2] {
 /// Returns the record of a resource with a known model.
 pub(super) fn fit(asking: &FactContext<'_>, id: u32) -> CelValue {
     of_assessment(asking, id, |_| FIT.value(id))
+}
+
+/// Returns whether the promise holds, or the reason why there is no estimate.
+fn promise(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let span = asking.world.inventory.resources.get(id as usize).map(|it| it.span);
+    placed(asking, id, |it| match (it.promise.map(|it| it.verdict), span) {
+        (Some(Ok(verdict)), _) => CelValue::text(verdict.name()),
+        (Some(Err(why)), Some(span)) => unknown_fact(&why.into(), span, Vec::new()),
+        _ => CelValue::Absent,
+    })
+}
+
+fn promised(asking: &FactContext<'_>, id: u32) -> CelValue {
+    of_assessment(asking, id, |it| {
+        let answer = it.lengths.1;
+        let goal = it.placed.value().and_then(|it| it.promise).map(|it| it.goal);
+        goal.map_or(CelValue::Absent, |goal| CelValue::text(goal.format_limits(answer)))
+    })
 }
 
 /// Returns the user's name of the model, not the name of the base model that describes it.

@@ -222,7 +222,7 @@ impl MoneySum {
     }
 }
 
-const SUMS: [MoneySum; 36] = [
+const SUMS: [MoneySum; 37] = [
     MoneySum::Cost,
     MoneySum::CostOnDemand,
     MoneySum::CostSpot,
@@ -245,6 +245,7 @@ const SUMS: [MoneySum; 36] = [
     MoneySum::Instead(FitAlternative::Larger),
     MoneySum::Instead(FitAlternative::Narrower),
     MoneySum::Instead(FitAlternative::PerToken),
+    MoneySum::Instead(FitAlternative::Holding),
     MoneySum::Saves,
     MoneySum::Disks,
     MoneySum::UnusedDisks,

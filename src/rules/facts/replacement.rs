@@ -96,6 +96,11 @@ impl Replacement {
         let resource = asking.world.inventory.resources.get(id as usize)?;
         let item = asking.item(id)?;
         let count = item.count_of(resource)?;
+        if which == FitAlternative::Holding {
+            let needed = asking.world.fit.get(id as usize)?.value()?.placed.value()?.promise?.needed?;
+            let count = Range::exactly(needed);
+            return Some(Replacement { count, each: 1.0, each_most: Some(1.0), load: LoadBasis::Traffic, full: None });
+        }
         let load = LoadBasis::of(resource, item);
         let full = full_load_ratio(asking, id, which);
         let scaled = |share: f64| full.map(|it| ((it.expected * share).max(1.0), (it.most * share).max(1.0)));

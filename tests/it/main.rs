@@ -64,6 +64,7 @@ mod policy;
 mod precommit;
 mod price_release;
 mod pricing_data;
+mod promised_fixes;
 mod promises;
 mod properties;
 mod readme;

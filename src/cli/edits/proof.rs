@@ -99,12 +99,7 @@ fn wanted_number(finding: &Finding) -> Option<f64> {
 }
 
 /// Returns a larger maximum number than the fix sets: an autoscaler that an edit enables may add machines.
-fn grown(
-    before: &JudgedTree,
-    after: &JudgedTree,
-    (old, new): (ResourceId, ResourceId),
-    wanted: f64,
-) -> Option<String> {
+fn grown(before: &JudgedTree, after: &JudgedTree, (old, new): (ResourceId, ResourceId), wanted: f64) -> Option<String> {
     let most = |state: &JudgedTree, id: ResourceId| {
         let resource = state.analysis.inventory.resources.get(id.0)?;
         resource.count.value().map(|count| count.ceiling)

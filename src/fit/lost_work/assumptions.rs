@@ -101,7 +101,7 @@ impl LostWorkInputs<'_> {
     /// Returns how the expected sum changes with each assumption that it uses.
     pub(super) fn sensitivity(&self, sum: f64) -> Vec<Sensitivity> {
         let with = |assumption: Assumption, factor: f64| {
-            let changed = LostWorkInputs { change: Change::Scaled(assumption, factor), ..*self };
+            let changed = LostWorkInputs { change: Change::Scaled(assumption, factor), ..self.clone() };
             total(&changed.parts()).map_or(sum, |total| total.expected)
         };
         let effects = Assumption::ALL.into_iter().map(|assumption| Sensitivity {

@@ -1,5 +1,8 @@
 //! Reads the starts and interruptions of a resource from its facts, the catalog and the settings.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use crate::catalog::Catalog;
 use crate::fit::Assessment;
 use crate::fit::demand::FactReader;
@@ -12,7 +15,7 @@ use crate::resolve::plain;
 use super::{Assumption, Change, MissingInput};
 
 /// The inputs of a calculation, and the one thing that it changes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct LostWorkInputs<'a> {
     pub(super) resource: &'a Resource,
     pub(super) item: &'a BillItem,
@@ -21,6 +24,16 @@ pub(super) struct LostWorkInputs<'a> {
     /// The accelerators of one pod or machine.
     pub(super) gpus: f64,
     pub(super) change: Change,
+    /// The results of searches, which no change affects.
+    pub(super) known: Rc<SearchedInputs<'a>>,
+}
+
+/// Inputs that need a search of the catalog.
+#[derive(Debug, Default)]
+pub(super) struct SearchedInputs<'a> {
+    weights_gib: OnceCell<Result<f64, MissingInput>>,
+    checkpoint_gib: OnceCell<Result<f64, MissingInput>>,
+    band: OnceCell<Option<&'a str>>,
 }
 
 /// How often a machine is interrupted.
@@ -164,6 +177,10 @@ impl<'a> LostWorkInputs<'a> {
 
     /// Returns the band of interruptions that the provider publishes for this machine in this region.
     fn band(&self) -> Option<&'a str> {
+        *self.known.band.get_or_init(|| self.find_band())
+    }
+
+    fn find_band(&self) -> Option<&'a str> {
         let (provider, machine) = (self.resource.text(Key::Provider)?, self.resource.text(Key::Machine)?);
         let region = self.catalog.region(provider, self.resource.text(Key::Region)?)?;
         let quote = self.catalog.quote(&self.catalog.machine(provider, machine)?, region)?;
@@ -232,6 +249,10 @@ impl<'a> LostWorkInputs<'a> {
 
     /// Returns the size of the weights in GiB.
     pub(super) fn weights_gib(&self) -> Result<f64, MissingInput> {
+        self.known.weights_gib.get_or_init(|| self.find_weights_gib()).clone()
+    }
+
+    fn find_weights_gib(&self) -> Result<f64, MissingInput> {
         if let Ok(demand) = FactReader::new(self.resource).demand(self.catalog) {
             return Ok(weight_bytes(&demand.model, demand.precision) / GIB);
         }
@@ -253,6 +274,10 @@ impl<'a> LostWorkInputs<'a> {
 
     /// Returns the size of a checkpoint in GiB: the trained weights with the states of the optimizer.
     pub(super) fn checkpoint_gib(&self) -> Result<f64, MissingInput> {
+        self.known.checkpoint_gib.get_or_init(|| self.find_checkpoint_gib()).clone()
+    }
+
+    fn find_checkpoint_gib(&self) -> Result<f64, MissingInput> {
         match FactReader::new(self.resource).demand(self.catalog) {
             Ok(demand) if demand.task == Task::Train => Ok(checkpoint_bytes(&demand.on(1.0, 1.0, 1.0)) / GIB),
             Ok(_) => Err(MissingInput::new("the task of the model is not training", "gpulint.dev/task")),

@@ -10,6 +10,8 @@ mod cold_start;
 mod inputs;
 mod remedies;
 
+use std::rc::Rc;
+
 use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::{BillItem, Period};
@@ -22,8 +24,9 @@ use inputs::LostWorkInputs;
 pub use remedies::LostWorkRemedy;
 
 /// Everything that starts and interruptions of one resource cost, in the period `per`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LostWork {
+#[derive(Debug, Clone)]
+pub struct LostWork<'a> {
+    inputs: LostWorkInputs<'a>,
     /// A month, or one run of work whose runs per month are unknown.
     pub per: Period,
     /// The terms of one planned cold start, in order.
@@ -35,12 +38,6 @@ pub struct LostWork {
     pub usd_per_gpu_hour: Option<Range>,
     /// The sum of the known parts in GPU-hours. `None` if no part is known.
     pub gpu_hours: Option<Range>,
-    /// The effect of each assumption that the sum uses.
-    pub sensitivity: Vec<Sensitivity>,
-    /// What would reduce the sum, the cheapest first.
-    pub remedies: Vec<LostWorkRemedy>,
-    /// The interval between checkpoints by Young and Daly, in hours.
-    pub best_interval: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,16 +129,22 @@ enum Change {
     NotInterrupted,
 }
 
-impl LostWork {
+impl<'a> LostWork<'a> {
     /// Returns the lost work of a resource with a known program or with declared starts or interruptions. `None` for
     /// other resources, such as pools.
-    pub fn of(resource: &Resource, item: &BillItem, fit: &Fact<Assessment>, catalog: &Catalog) -> Option<LostWork> {
+    pub fn of(
+        resource: &'a Resource,
+        item: &'a BillItem,
+        fit: &'a Fact<Assessment>,
+        catalog: &'a Catalog,
+    ) -> Option<LostWork<'a>> {
         let gpus = resource.number(Key::AcceleratorCount).filter(|gpus| *gpus > 0.0)?;
         let never_runs = resource.count.value().is_some_and(|count| count.ceiling <= 0.0);
         if !has_known_work(resource) || never_runs {
             return None;
         }
-        let inputs = LostWorkInputs { resource, item, fit, catalog, gpus, change: Change::Nothing };
+        let known = Rc::default();
+        let inputs = LostWorkInputs { resource, item, fit, catalog, gpus, change: Change::Nothing, known };
         let start = inputs.planned_start();
         let usd_per_gpu_hour = item.hourly().map(|hour| {
             let each = |money: Money| money.usd() / gpus;
@@ -154,11 +157,9 @@ impl LostWork {
             start_seconds: inputs.seconds(&start),
             start,
             usd_per_gpu_hour,
-            sensitivity: gpu_hours.map(|sum| inputs.sensitivity(sum.expected)).unwrap_or_default(),
-            remedies: remedies::remedies(&inputs, usd_per_gpu_hour),
-            best_interval: inputs.best_interval(),
             parts,
             gpu_hours,
+            inputs,
         })
     }
 
@@ -172,9 +173,29 @@ impl LostWork {
         self.parts.iter().find(|(part, _)| *part == which).map(|(_, amount)| amount)
     }
 
-    /// Returns a remedy by its name.
-    pub fn remedy(&self, name: &str) -> Option<&LostWorkRemedy> {
-        self.remedies.iter().find(|remedy| remedy.name == name)
+    /// Returns how the sum changes with each assumption that it uses.
+    pub fn sensitivity(&self) -> Vec<Sensitivity> {
+        self.gpu_hours.map(|sum| self.inputs.sensitivity(sum.expected)).unwrap_or_default()
+    }
+
+    /// Returns what would reduce the sum, the cheapest first.
+    pub fn remedies(&self) -> Vec<LostWorkRemedy> {
+        remedies::remedies(&self.inputs, self.usd_per_gpu_hour)
+    }
+
+    /// Returns the hours between two checkpoints that lose the least, by Young and Daly.
+    pub fn best_interval(&self) -> Option<f64> {
+        self.inputs.best_interval()
+    }
+
+    /// Returns the dollars that this interval saves.
+    pub fn interval_saves(&self) -> Option<Range> {
+        self.dollars(remedies::interval(&self.inputs)?.gpu_hours?)
+    }
+
+    /// Returns the dollars that a volume for the weights saves.
+    pub fn cache_saves(&self) -> Option<Range> {
+        self.dollars(remedies::cache(&self.inputs)?.gpu_hours?)
     }
 
     /// Whether a part is unknown, so that the sum is a minimum.

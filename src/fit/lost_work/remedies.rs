@@ -43,7 +43,7 @@ pub(super) fn remedies(inputs: &LostWorkInputs<'_>, usd_per_gpu_hour: Option<Ran
 /// Returns the GPU-hours that a change saves, if it saves some.
 fn saved(inputs: &LostWorkInputs<'_>, change: Change) -> Option<Range> {
     let before = inputs.parts();
-    let after = LostWorkInputs { change, ..*inputs }.parts();
+    let after = LostWorkInputs { change, ..inputs.clone() }.parts();
     // A part that only one side knows would look like a saving.
     let both = before.iter().zip(&after).filter(|((_, one), (_, other))| {
         let is_known = |amount: &LostAmount| !matches!(amount, LostAmount::Unknown(_));
@@ -99,7 +99,7 @@ fn streaming(inputs: &LostWorkInputs<'_>) -> Option<LostWorkRemedy> {
     Some(remedy("image-streaming", action.to_owned(), condition, saves, Some(0.0)))
 }
 
-fn interval(inputs: &LostWorkInputs<'_>) -> Option<LostWorkRemedy> {
+pub(super) fn interval(inputs: &LostWorkInputs<'_>) -> Option<LostWorkRemedy> {
     let best = inputs.best_interval()?;
     let saves = saved(inputs, Change::CheckpointEvery(best))?;
     let action = match inputs.checkpoints() {
@@ -117,7 +117,7 @@ fn minutes(hours: f64) -> String {
     format!("{:.0}", (hours * 60.0).max(1.0))
 }
 
-fn cache(inputs: &LostWorkInputs<'_>) -> Option<LostWorkRemedy> {
+pub(super) fn cache(inputs: &LostWorkInputs<'_>) -> Option<LostWorkRemedy> {
     if !takes(inputs, DOWNLOAD) {
         return None;
     }

@@ -41,7 +41,7 @@ fn unknown(missing: &MissingInput) -> String {
     format!("unknown: {}; set {}", one_line(&missing.why), missing.declare)
 }
 
-fn start(text: &mut String, work: &LostWork) {
+fn start(text: &mut String, work: &LostWork<'_>) {
     let sum = match &work.start_seconds {
         Ok(seconds) => format!("{} seconds", format_range(*seconds)),
         Err(missing) => unknown(missing),
@@ -57,26 +57,28 @@ fn start(text: &mut String, work: &LostWork) {
 }
 
 /// Writes the sum for half and twice each assumption.
-fn sensitivity(text: &mut String, report: &Report, work: &LostWork) {
-    let Some(now) = work.gpu_hours.filter(|_| !work.sensitivity.is_empty()) else { return };
+fn sensitivity(text: &mut String, report: &Report, work: &LostWork<'_>) {
+    let effects = work.sensitivity();
+    let Some(now) = work.gpu_hours.filter(|_| !effects.is_empty()) else { return };
     let shown = |hours: f64| match work.usd_per_gpu_hour {
         Some(usd) => format_usd(report.currency, Range::exactly(hours * usd.expected)),
         None => format!("{} GPU-hours", rounded(hours)),
     };
     let mut table = TextTable::new(&["assumption", "if half", "now", "if double"], 1..4);
-    for it in &work.sensitivity {
+    for it in &effects {
         let cells = [it.half, now.expected, it.double].map(shown);
         table.row(std::iter::once(it.assumption.meaning().to_owned()).chain(cells).collect());
     }
     let _ = write!(text, "\n{}", table.print());
 }
 
-fn remedies(text: &mut String, report: &Report, work: &LostWork) {
-    if work.remedies.is_empty() {
+fn remedies(text: &mut String, report: &Report, work: &LostWork<'_>) {
+    let remedies = work.remedies();
+    if remedies.is_empty() {
         return;
     }
     let _ = writeln!(text, "\nwhat would lose less, the cheapest first");
-    for (at, remedy) in work.remedies.iter().enumerate() {
+    for (at, remedy) in remedies.iter().enumerate() {
         let per = work.per.name();
         let saves = match (remedy.usd, remedy.gpu_hours) {
             (Some(usd), _) => format!("saves {}/{per}", format_usd(report.currency, usd)),

@@ -1,20 +1,22 @@
 //! Finds the lost work of resources, and formats its numbers.
 
 use crate::catalog::{Currency, Money, rounded};
+use crate::fit::Assessment;
 use crate::fit::lost_work::LostWork;
 use crate::inventory::{Fact, Range, Resource};
 use crate::report::Report;
 
 /// Returns the lost work of one resource. `None` in a saved report, which has no catalog.
-pub(in crate::report) fn of(report: &Report, at: usize) -> Option<LostWork> {
+pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<LostWork<'a>> {
+    static UNASSESSED: Fact<Assessment> = Fact::Absent;
     let (resource, item) = (report.inventory.resources.get(at)?, report.bill.items.get(at)?);
-    LostWork::of(resource, item, report.fits.get(at).unwrap_or(&Fact::Absent), report.market?)
+    LostWork::of(resource, item, report.fits.get(at).unwrap_or(&UNASSESSED), report.market?)
 }
 
 /// Returns the counted resources whose lost work has an amount in dollars, the largest amount first.
-pub(in crate::report) fn with_amounts<'a>(report: &Report<'a>) -> Vec<(&'a Resource, LostWork)> {
+pub(in crate::report) fn with_amounts<'a>(report: &Report<'a>) -> Vec<(&'a Resource, LostWork<'a>)> {
     let resources = report.inventory.resources.iter().enumerate().filter(|(_, resource)| resource.is_added());
-    let mut found: Vec<(&Resource, LostWork, f64)> = resources
+    let mut found: Vec<(&Resource, LostWork<'_>, f64)> = resources
         .filter_map(|(at, resource)| {
             let work = of(report, at)?;
             let usd = work.usd()?.expected;

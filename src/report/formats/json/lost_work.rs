@@ -89,7 +89,7 @@ impl From<&MissingInput> for WireMissing {
 }
 
 impl WireLostWork {
-    pub(super) fn new(work: &LostWork) -> WireLostWork {
+    pub(super) fn new(work: &LostWork<'_>) -> WireLostWork {
         WireLostWork {
             per: work.per.name(),
             start_seconds: work.start_seconds.as_ref().ok().map(|seconds| (*seconds).into()),
@@ -98,9 +98,9 @@ impl WireLostWork {
             gpu_hours: work.gpu_hours.map(Into::into),
             usd: work.usd().map(Into::into),
             is_minimum: work.is_partial(),
-            best_checkpoint_minutes: work.best_interval.map(|hours| WireNumber::three_digits(hours * 60.0)),
-            sensitivity: work.sensitivity.iter().map(|it| sensitivity(work, it)).collect(),
-            remedies: work.remedies.iter().map(remedy).collect(),
+            best_checkpoint_minutes: work.best_interval().map(|hours| WireNumber::three_digits(hours * 60.0)),
+            sensitivity: work.sensitivity().iter().map(|it| sensitivity(work, it)).collect(),
+            remedies: work.remedies().iter().map(remedy).collect(),
         }
     }
 }
@@ -114,7 +114,7 @@ fn term(it: &StartTerm) -> WireStartTerm {
     }
 }
 
-fn wire_part(work: &LostWork, part: &'static str, amount: &LostAmount) -> WirePart {
+fn wire_part(work: &LostWork<'_>, part: &'static str, amount: &LostAmount) -> WirePart {
     let gpu_hours = amount.gpu_hours();
     let (how, missing) = match amount {
         LostAmount::Known { how, .. } => (Some(how.clone()), None),
@@ -125,7 +125,7 @@ fn wire_part(work: &LostWork, part: &'static str, amount: &LostAmount) -> WirePa
     WirePart { part, gpu_hours: gpu_hours.map(Into::into), usd, how, missing }
 }
 
-fn sensitivity(work: &LostWork, it: &Sensitivity) -> WireSensitivity {
+fn sensitivity(work: &LostWork<'_>, it: &Sensitivity) -> WireSensitivity {
     let usd = |hours: f64| Some(WireNumber::three_digits(work.usd_per_gpu_hour?.expected * hours));
     WireSensitivity {
         assumption: it.assumption.name(),

@@ -63,6 +63,8 @@ pub struct AnalysisSettings {
     pub traffic: Vec<resolve::Traffic>,
     /// The day from which ages and deadlines count.
     pub today: Option<Date>,
+    /// The most that a month may cost. Findings then set the limits that are missing or too high.
+    pub limit: Option<catalog::Money>,
     /// The what-if overrides.
     pub scenario: Option<Arc<dyn inventory::FactOverrides>>,
 }
@@ -108,6 +110,10 @@ pub fn analyze_with(
     let judgement = settings.rules.judge(&world, sources);
     let mut findings = judgement.findings;
     findings.extend(settings.rules.unreadable(&inventory.diagnostics));
+    if let Some(most) = settings.limit {
+        let limits = pricing::new_limits(&inventory, &bill, most).limits;
+        findings.extend(settings.rules.limit_findings(&limits, &inventory));
+    }
     fix::plan(&mut findings, &inventory, sources, &front_ends::Writers::new(sources, &blocks, &roots));
     rules::combine_lacks(&inventory, &mut findings);
     Analysis {

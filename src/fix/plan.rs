@@ -123,7 +123,11 @@ fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
         (Part::Fact(key), Some(value)) => resource.fact(*key).value().is_some_and(|it| same(it, value)),
         (Part::Fact(key), None) => resource.fact(*key).is_absent(),
         (Part::Floor, Some(value)) => resource.count.value().map(|range| range.floor) == value.as_number(),
-        (Part::Floor, None) => false,
+        (Part::Ceiling, Some(value)) => {
+            resource.count.value().is_some_and(|range| Some(range.ceiling) == value.as_number())
+                && resource.fact(Key::LimitSetting).is_absent()
+        }
+        (Part::Floor | Part::Ceiling, None) => false,
         (Part::Label(key), Some(value)) => {
             let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
             label.is_some_and(|it| **it == *value.to_string())

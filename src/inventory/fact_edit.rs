@@ -20,32 +20,37 @@ pub enum Part {
     Fact(Key),
     /// The minimum number of machines or pods.
     Floor,
+    /// The maximum number of machines or pods; of accelerators for a pool that its limits restrict.
+    Ceiling,
     /// One of the labels that attribute cost.
     Label(Arc<str>),
 }
 
 impl Part {
-    /// Parses the name in rule files: a fact, or `floor`.
+    /// Parses the name in rule files: a fact, `floor` or `ceiling`.
     pub fn from_name(name: &str) -> Option<Part> {
-        if name == FLOOR {
-            return Some(Part::Floor);
+        match name {
+            FLOOR => Some(Part::Floor),
+            CEILING => Some(Part::Ceiling),
+            _ => Key::named(name).map(Part::Fact),
         }
-        Key::named(name).map(Part::Fact)
     }
 
     /// Returns every name that `from_name` accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        Key::ALL.iter().map(|key| key.name()).chain([FLOOR])
+        Key::ALL.iter().map(|key| key.name()).chain([FLOOR, CEILING])
     }
 }
 
 const FLOOR: &str = "floor";
+const CEILING: &str = "ceiling";
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Part::Fact(key) => f.write_str(key.name()),
             Part::Floor => f.write_str(FLOOR),
+            Part::Ceiling => f.write_str(CEILING),
             Part::Label(key) => write!(f, "label `{key}`"),
         }
     }

@@ -171,6 +171,16 @@ keys! {
     Impossible "impossible" Text;
     /// Reason why it holds its accelerators while idle: its command sleeps, people work in it, or it waits for jobs.
     Kept "kept" Text;
+    /// True if it can run any number of times at the same time: a definition of a job, or a command that starts one.
+    Repeats "repeats" Flag;
+    /// True if a run of its schedule waits for the earlier one, or replaces it.
+    OneAtATime "one_at_a_time" Flag;
+    /// Setting that limits the accelerators of the pool, such as `spec.limits`.
+    LimitSetting "limit_setting" Text;
+    /// Accelerators that all pods of its namespace may request together.
+    QuotaAccelerators "quota_accelerators" Number;
+    /// Accelerators that all pods of its queue may use together.
+    QueueAccelerators "queue_accelerators" Number;
     /// True if the idle servers of people are not stopped.
     SessionsStay "sessions_stay" Flag;
     /// True if it only lists its accelerators or tests them briefly: `nvidia-smi`, or a sum of two vectors.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::combined::mark_shares;
 use super::searches::Searches;
 use super::variants::Pricing;
-use super::{Bill, BillItem, CostSum, Ending, ExcludedTotal, OpenCause, OpenPart, Period, PricingSettings, Status};
+use super::{
+    Bill, BillItem, CostSum, Ending, ExcludedTotal, OpenCause, OpenPart, Period, PricingSettings, Status, WorstMonth,
+};
 use crate::catalog::{Catalog, Money, MoneyRange};
 use crate::inventory::{BillingRole, Inventory, Resource, ResourceId, Unjudged};
 use crate::source::each;
@@ -81,6 +83,7 @@ impl Bill {
         for sum in [&mut self.rented, &mut self.requested, &mut self.combined] {
             sum.set_unread(&parts);
         }
+        self.worst = self.items.iter().all(|it| it.worst.is_some()).then(|| WorstMonth::of(inventory, self));
     }
 
     /// Returns the monthly cost of one resource. It is zero for a resource that is not in the inventory.

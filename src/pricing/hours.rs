@@ -101,7 +101,7 @@ pub(super) fn count_in_words(count: Range) -> String {
 /// Returns how long a resource with this number of replicas runs, and how often it starts.
 pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
     let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
-    let starts = resource.text(Key::Cron).and_then(starts_per_month);
+    let starts = starts_a_month(resource);
     let runs = usage.and_then(|usage| usage.runs_per_month).or(starts);
     Runtime { runs, ..hours_of(resource, usage, starts, count) }
 }
@@ -151,8 +151,13 @@ pub(super) fn hours_of_run(
     Some((Range { floor: 0.0, expected: hours, ceiling: hours }, format!("at most {} hours a run", plain(hours))))
 }
 
+/// Returns how often its schedule starts a run.
+pub(super) fn starts_a_month(resource: &Resource) -> Option<f64> {
+    resource.text(Key::Cron).and_then(starts_per_month)
+}
+
 /// Returns the hours after which a run is stopped.
-fn limit_of_run(resource: &Resource, count: Option<Range>) -> Option<f64> {
+pub(super) fn limit_of_run(resource: &Resource, count: Option<Range>) -> Option<f64> {
     let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
     limit.map(|hours| hours * rounds(resource, count))
 }

@@ -10,10 +10,12 @@ use super::share::{on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::dollars;
 use super::variants::Pricing;
-use super::{BillItem, CostScenario, HOURS_PER_MONTH, Period, PricedRun, Status, StepSource, SumStep, multiply};
+use super::{
+    BillItem, CostScenario, HOURS_PER_MONTH, NoLimit, Period, PricedRun, Status, StepSource, SumStep, multiply,
+};
 use crate::catalog::{Catalog, Money, MoneyRange, PriceClass, is_stale};
 use crate::inventory::{BillingRole, Fact, Key, Purchase, Range, Resource};
-use crate::resolve::{devices, plain, within};
+use crate::resolve::{devices, plain};
 
 impl<'a> Pricing<'_, 'a> {
     pub(super) fn item(&self) -> BillItem {
@@ -96,7 +98,7 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// Returns the number of replicas, as far as it is known.
-    fn count(&self) -> Option<Range> {
+    pub(super) fn count(&self) -> Option<Range> {
         match &self.resource.count {
             Fact::Known(known) => Some(known.value),
             Fact::Unknown(unknown) => {
@@ -110,19 +112,6 @@ impl<'a> Pricing<'_, 'a> {
             }
             Fact::Absent => None,
         }
-    }
-
-    /// Returns the highest hourly cost of the machines that the limits of a pool allow.
-    fn most_within_limits(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
-        if self.resource.limits.is_empty() {
-            return None;
-        }
-        let of = |variant: &&PurchaseVariant<'_>| {
-            let many = Some(within(&self.resource.limits, &variant.machine)).filter(|many| many.is_finite())?;
-            let each = buy(self.catalog, self.resource, variant, self.count()).ok()?;
-            Some(each.per_hour.ceiling.times(many))
-        };
-        variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
     }
 
     /// Returns the cost of the fewest and the most CPUs, if the files count CPUs: each machine type alone provides
@@ -223,6 +212,9 @@ impl<'a> Pricing<'_, 'a> {
             is_committed: first.unit.is_committed,
             ..BillItem::default()
         };
+        item.worst_per_hour = self.worst_per_hour(variants).ok();
+        item.worst_per_accelerator = self.worst_per_accelerator(variants);
+        item.worst = Some(self.worst(variants, count, item.is_unnamed));
         match count {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
@@ -252,7 +244,11 @@ impl<'a> Pricing<'_, 'a> {
         }
         let mut list = multiply(per_hour, times);
         // A limit allows many small machines or few large ones, but not many large ones.
-        if let Some(most) = self.most_within_limits(variants) {
+        let dearest = |variant: &PurchaseVariant<'_>| {
+            Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour.ceiling)
+        };
+        let limits = Some(variants).filter(|_| !self.resource.limits.is_empty());
+        if let Some(most) = limits.and_then(|variants| self.most_together(variants, &dearest)) {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }
@@ -382,5 +378,6 @@ fn if_bought_by_the_hour(variants: &[&PurchaseVariant<'_>]) -> BTreeMap<CostScen
 
 fn unpriced(why: String) -> BillItem {
     let steps = vec![SumStep::from_text(format!("unpriced: {why}"))];
-    BillItem { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..BillItem::default() }
+    let worst = Some(Err(NoLimit::Price(why.as_str().into())));
+    BillItem { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, worst, ..BillItem::default() }
 }

@@ -14,6 +14,7 @@ mod demand_base;
 mod either;
 mod hours;
 mod item;
+mod limit;
 mod market;
 mod owned;
 mod plan;
@@ -28,6 +29,7 @@ mod tests;
 mod unit;
 mod variants;
 mod week;
+mod worst;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,11 +48,13 @@ pub use demand::{CommitmentEligibility, HourlyOffers, Need, SteadyDemand, needs}
 pub use demand_base::{Rung, base};
 pub use either::count_dearer;
 pub use hours::Usage;
+pub use limit::{NewLimit, NewLimits, new_limits};
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use owned::{Against, BreakEvenHours, Owned, Purchased, crossing};
 pub use plan::{HoursPlan, OwnMachine, PlannedHours, PurchaseOption, ways};
 pub use purchase_plan::{Bound, PurchaseGroup, PurchaseLine, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::{Restarts, interruption_shares};
+pub use worst::{LimitedBy, NoLimit, Unlimited, WorstMonth, WorstPart};
 
 /// The hours of a month, as the price calculators of the clouds count them.
 pub const HOURS_PER_MONTH: f64 = 730.0;
@@ -85,6 +89,8 @@ pub struct Bill {
     pub requested: CostSum,
     /// The combined total. Each dollar counts once: pods share the cost of the machines that they run on.
     pub combined: CostSum,
+    /// The most that a month can cost. `None` for a saved report.
+    pub worst: Option<WorstMonth>,
     /// The disks of provisioned machines. `rented` does not contain their cost.
     pub attached: CostSum,
     /// The resources whose accelerator is not named, and their monthly cost.
@@ -186,6 +192,12 @@ pub struct BillItem {
     pub per_hour: Option<MoneyRange>,
     /// The part of `per_hour` that is left after the provider's automatic discount for long use.
     pub sustained: Option<Range>,
+    /// The most that one machine or pod can cost per hour. `None` if nothing limits it.
+    pub worst_per_hour: Option<Money>,
+    /// The most that one accelerator of a machine can cost per hour.
+    pub worst_per_accelerator: Option<Money>,
+    /// The most that the resource can cost in a month by itself, or why nothing limits it. `None` for a saved report.
+    pub worst: Option<Result<Money, NoLimit>>,
     /// Unit price × count × hours, for resources that run all month or by a schedule.
     pub monthly: Option<MoneyRange>,
     /// The period of `amount`.

@@ -118,7 +118,11 @@ fn becomes((fact, value): (&str, &PageNode)) -> String {
 }
 
 fn fact_in_words(fact: &str) -> String {
-    if fact == Part::Floor.to_string() { "the minimum number".to_owned() } else { code(fact) }
+    match Part::from_name(fact) {
+        Some(Part::Floor) => "the minimum number".to_owned(),
+        Some(Part::Ceiling) => "the maximum number".to_owned(),
+        _ => code(fact),
+    }
 }
 
 fn value_in_words(value: &PageNode) -> String {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::WantedRaw;
+use crate::inventory::{Inventory, WantedRaw};
 use crate::languages::cel::nearest;
-use crate::pricing::Period;
+use crate::pricing::{NewLimit, Period};
 use crate::source::{SourceFiles, Span};
 
 use super::facts::RuleContext;
@@ -15,7 +15,7 @@ use super::layers::{self, LayersInForce};
 use super::page::{self, Front, LooksAt, PageMistake, RuleFile};
 use super::settings::{Override, PackName, PageText, ParameterValue, RuleSettings};
 use super::why::{self, Reason};
-use super::{Confidence, FailedRule, Finding, Judgement};
+use super::{Confidence, FailedRule, Finding, Fix, Judgement, Safety};
 
 /// The built-in rule files as parsed by the build script.
 mod embedded {
@@ -311,28 +311,30 @@ impl Rules {
         span: Span,
     ) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
-        Some(Finding {
-            rule: page.name.clone(),
-            group: page.group.clone(),
-            layer: page.layer.name().to_owned(),
-            level: page.level,
-            confidence: Confidence::High,
-            is_estimated: false,
-            risk: page.risk,
-            resource: None,
-            piece: None,
-            total: None,
-            span,
-            message,
-            help,
-            saves: None,
-            per: Period::Month,
-            also: Vec::new(),
-            related: Vec::new(),
-            edits: Vec::new(),
-            fix: None,
-            evidence: Vec::new(),
-        })
+        Some(finding(page, message, help, span))
+    }
+
+    /// Returns a finding with a fix for each limit that `gpulint limit` adds or lowers.
+    pub fn limit_findings(&self, limits: &[NewLimit], inventory: &Inventory) -> Vec<Finding> {
+        let Some(page) = self.page(MAXIMUM) else { return Vec::new() };
+        let new = |it: &NewLimit| {
+            let resource = inventory.resources.get(it.resource.0)?;
+            let fix = Fix {
+                safety: Safety::Safe,
+                wishes: vec![it.edit.clone()],
+                otherwise: Vec::new(),
+                follows: Vec::new(),
+                declined: None,
+                unjudged: None,
+            };
+            let message = format!("the new limit is {}", it.edit);
+            Some(Finding {
+                resource: Some(it.resource),
+                fix: Some(fix),
+                ..finding(page, message, None, resource.span)
+            })
+        };
+        limits.iter().filter_map(new).collect()
     }
 
     /// Returns the most similar rule or group for a message.
@@ -424,5 +426,34 @@ fn diagnostic(mistake: PageMistake, path: &str, text: &str, own: Option<&PageTex
 impl From<FailedRule> for Diagnostic {
     fn from(broken: FailedRule) -> Self {
         Diagnostic::new(Level::Error, format!("the rule {} cannot be evaluated: {}", broken.rule, broken.message), None)
+    }
+}
+
+/// The rule about the most that a month can cost.
+const MAXIMUM: &str = "exceeded-maximum";
+
+/// Returns a finding of a rule about a place.
+fn finding(page: &RuleFile, message: String, help: Option<String>, span: Span) -> Finding {
+    Finding {
+        rule: page.name.clone(),
+        group: page.group.clone(),
+        layer: page.layer.name().to_owned(),
+        level: page.level,
+        confidence: Confidence::High,
+        is_estimated: false,
+        risk: page.risk,
+        resource: None,
+        piece: None,
+        total: None,
+        span,
+        message,
+        help,
+        saves: None,
+        per: Period::Month,
+        also: Vec::new(),
+        related: Vec::new(),
+        edits: Vec::new(),
+        fix: None,
+        evidence: Vec::new(),
     }
 }

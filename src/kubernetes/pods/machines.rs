@@ -11,7 +11,7 @@ use super::containers;
 use super::nodes;
 use super::nodes::Condition;
 use super::pod::taints;
-use super::resource::{serves, set_purpose};
+use super::resource::{repeats, serves, set_purpose};
 use super::workload::{Above, FoundResource};
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object;
@@ -44,6 +44,12 @@ pub(in crate::kubernetes) fn resources(
             continue;
         }
         one.programs(&mut facts);
+        if let Some(limits) = machines.limits.as_ref() {
+            let setting = FactValue::text(limits.to_string());
+            fill(&mut facts, Key::LimitSetting, Fact::known(setting, one.head(), FactOrigin::Default));
+        }
+        let repeats = repeats(object, &facts);
+        fill(&mut facts, Key::Repeats, repeats);
         let name = one.name().or(several.then(|| place.to_string()));
         let part = name.map_or(String::new(), |name| format!(":{name}"));
         let address = object.address() + &part;
@@ -67,6 +73,7 @@ pub(in crate::kubernetes) fn resources(
             is_only_patch: false,
             from_values: false,
             shared: Vec::new(),
+            device: None,
             listens: false,
             carrier: None,
             owners: Vec::new(),

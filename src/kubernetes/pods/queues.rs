@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::inventory::{CostLabels, Fact, FactOrigin, KnownFact};
+use crate::inventory::{CostLabels, Fact, FactOrigin, FactValue, KnownFact};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::nodes::{self, Condition};
-use super::request::PodRequest;
+use super::request::{self, PodRequest};
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object::KubernetesObject;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
 
@@ -26,11 +27,44 @@ pub(super) fn conditions(
     own: &[Condition],
     index: &ObjectIndex<'_>,
 ) -> Vec<Condition> {
-    let Some(Fact::Known(KnownFact { value: name, span, .. })) = labels.entries.get(NAMED) else { return Vec::new() };
-    let Some(cluster) = cluster_queue(object, name, *span, index) else { return Vec::new() };
+    let Some(cluster) = queue_of(object, labels, index) else { return Vec::new() };
     let fitting: Vec<Vec<Condition>> =
         flavours(cluster, request, index).into_iter().filter(|labels| fits(labels, own)).collect();
     shared(&fitting).into_iter().filter(|it| own.iter().all(|known| known.key != it.key)).collect()
+}
+
+/// Returns the cluster queue that the labels of a workload lead to.
+fn queue_of<'i, 't>(
+    object: &KubernetesObject<'_>,
+    labels: &CostLabels,
+    index: &'i ObjectIndex<'t>,
+) -> Option<&'i KubernetesObject<'t>> {
+    let Some(Fact::Known(KnownFact { value: name, span, .. })) = labels.entries.get(NAMED) else { return None };
+    cluster_queue(object, name, *span, index)
+}
+
+/// Returns how many accelerators all workloads of the queue may use: its own quotas, and what it may borrow.
+pub(super) fn most_accelerators(
+    object: &KubernetesObject<'_>,
+    labels: &CostLabels,
+    request: &PodRequest,
+    index: &ObjectIndex<'_>,
+) -> Fact<FactValue> {
+    let Some((key, cluster)) = request.key.as_deref().zip(queue_of(object, labels, index)) else { return Fact::Absent };
+    let borrows = cluster.root.at("spec.cohort").is_some() || cluster.root.at("spec.cohortName").is_some();
+    let groups = cluster.root.at("spec.resourceGroups").map(Node::items).unwrap_or_default();
+    let flavors = groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items);
+    let resources = flavors.filter_map(|flavor| flavor.get("resources")).flat_map(Node::items);
+    let mut sum = Fact::Absent;
+    for resource in resources.filter(|it| it.text_at("name").is_some_and(|name| **name == *key)) {
+        let of = |name: &str| resource.get(name).map_or(Fact::Absent, amount::amount);
+        match (borrows, of("borrowingLimit")) {
+            (true, Fact::Absent) => return Fact::Absent,
+            (true, more) => sum = request::plus(request::plus(sum, of("nominalQuota")), more),
+            (false, _) => sum = request::plus(sum, of("nominalQuota")),
+        }
+    }
+    sum.map(FactValue::Number)
 }
 
 /// Returns the facts from these conditions, which are resolved through the queue.

@@ -25,6 +25,8 @@ const USUAL: &str = "nvidia.com/gpu";
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct PodRequest {
     pub count: Fact<f64>,
+    /// The resource key of whole devices. `None` for parts of devices and for claims.
+    pub key: Option<Arc<str>>,
     pub slice: Option<(Arc<str>, Span)>,
     pub vendor: String,
     /// The accelerator, if the request determines it.
@@ -83,6 +85,7 @@ impl PodRequest {
     pub(in crate::kubernetes) fn new(device: &DeviceClass, count: Fact<f64>, span: Span) -> Self {
         PodRequest {
             count,
+            key: None,
             slice: None,
             vendor: device.vendor.clone(),
             chip: device.chip.as_ref().map_or(Fact::Absent, |chip| Fact::written(chip.as_str().into(), span)),
@@ -223,6 +226,8 @@ impl Tally {
             }
         }
         let mut request = PodRequest::new(device, count, span);
+        let is_whole = !device.slice && !device.shared && device.per.is_none();
+        request.key = is_whole.then(|| key.clone());
         request.slice = device.slice.then(|| (Arc::from(rest), span));
         if device.named {
             let name = key.rsplit('/').next().unwrap_or(rest);

@@ -23,7 +23,7 @@ use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::objects::owners;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::table::{KINDS, VALUES};
+use crate::kubernetes::rows::table::{KINDS, VALUES, is_called};
 
 /// Converts groups that request accelerators to resources. Several groups are named by their roles.
 pub(in crate::kubernetes) fn finish(
@@ -42,7 +42,7 @@ pub(in crate::kubernetes) fn finish(
         .collect();
     let parts = parts(&asking.iter().map(|(group, _)| group).collect::<Vec<_>>());
     for ((group, request), part) in asking.into_iter().zip(parts) {
-        let shared = request.shared.clone();
+        let (shared, device) = (request.shared.clone(), request.key.clone());
         let is_overlay = group.is_overlay;
         let listens = listens(&group.pod);
         let from_values = group.of_values;
@@ -58,6 +58,7 @@ pub(in crate::kubernetes) fn finish(
             is_only_patch: false,
             from_values,
             shared,
+            device,
             listens,
             carrier: None,
             owners: owners::owners(object.root),
@@ -125,6 +126,7 @@ fn resource(
     }
     fill(&mut facts, Key::EfaInterfaces, efa(&group.pod));
     fill(&mut facts, Key::Queue, queue(&resource.labels));
+    fill(&mut facts, Key::QueueAccelerators, queues::most_accelerators(object, &resource.labels, request, index));
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     start::facts(&group.pod, &mut facts);
@@ -146,6 +148,8 @@ fn resource(
         let ends = ends(&group.pod, &facts);
         fill(&mut facts, Key::EndsByItself, ends);
     }
+    let repeats = repeats(object, &facts);
+    fill(&mut facts, Key::Repeats, repeats);
     // A name that suggests serving does not apply to a sleeping container.
     let is_asleep = asleep.into_iter().any(request::asks);
     if is_asleep && serves(&facts) {
@@ -163,6 +167,19 @@ fn resource(
     let claims = request.claims.iter().map(|(to, span)| Link::named(LinkKind::Claim, to.clone(), *span));
     resource.links.extend(claims);
     resource
+}
+
+/// Returns whether the object can exist any number of times: a job without a name of its own, the file of a tool that
+/// starts jobs, or the options of a command without a name.
+pub(super) fn repeats(object: &KubernetesObject<'_>, facts: &Facts) -> Fact<FactValue> {
+    let is_true = |fact: &Fact<FactValue>| fact.value().and_then(FactValue::as_flag) == Some(true);
+    let ends = facts.get(&Key::EndsByItself).is_some_and(is_true) && !facts.contains_key(&Key::Cron);
+    let is_of_tool = KINDS.find(object.group, object.kind).is_some_and(|row| row.claimed);
+    let is_unnamed = object.name.is_none();
+    match ends && (is_unnamed || is_of_tool) || is_unnamed && is_called(object.group) {
+        true => Fact::known(FactValue::Flag(true), object.head, FactOrigin::Inferred("it has no name".into())),
+        false => Fact::Absent,
+    }
 }
 
 /// Returns the EFA network interfaces that its containers request together.

@@ -78,6 +78,8 @@ pub(in crate::kubernetes) struct FoundResource {
     pub from_values: bool,
     /// Claims that other pods may use, too.
     pub shared: Vec<String>,
+    /// The resource key of the whole devices that it requests.
+    pub device: Option<std::sync::Arc<str>>,
     /// True if a container with accelerators listens on a port that is not only for users.
     pub listens: bool,
     /// The string inside Terraform that its manifest was made from.

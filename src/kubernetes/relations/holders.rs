@@ -4,12 +4,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, FactOrigin, Key, KnownFact, Link, LinkKind, Purpose};
+use crate::inventory::{Fact, FactOrigin, FactValue, Key, KnownFact, Link, LinkKind, Purpose};
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::KubernetesObject;
 use crate::kubernetes::pods::workload::FoundResource;
+use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Relates;
 use crate::languages::yaml::Node;
@@ -29,6 +30,8 @@ pub(in crate::kubernetes) struct Relation {
     by: By,
     /// The place that proves the link.
     span: Span,
+    /// The accelerators of each kind that the object allows to all of its workloads together.
+    quotas: Vec<(Arc<str>, Fact<f64>)>,
     /// Labels that apply to everything in the object, such as a namespace.
     labels: Vec<(Arc<str>, Arc<str>, Span)>,
 }
@@ -64,7 +67,9 @@ impl Relation {
             let labels = object.root.at("metadata.labels").map(texts).unwrap_or_default();
             (By::Namespace(object.name.clone()?), name?.span, labels)
         };
+        let limits = relates.limits.as_ref().and_then(|path| path.first(object.root)).map(quotas).unwrap_or_default();
         Some(Relation {
+            quotas: limits,
             relates,
             path: path.clone(),
             address: object.address(),
@@ -92,6 +97,13 @@ impl Relation {
 fn is_accelerator(key: &str) -> bool {
     let plain = key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key);
     DEVICES.device(plain).is_some()
+}
+
+/// Returns the accelerators of each kind that a quota allows, by the name of the resource.
+fn quotas(limits: &Node) -> Vec<(Arc<str>, Fact<f64>)> {
+    let entries = limits.entries().iter().filter(|entry| is_accelerator(&entry.key));
+    let plain = |key: &str| key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key).into();
+    entries.map(|entry| (plain(&entry.key), amount::amount(&entry.value))).collect()
 }
 
 fn texts(map: &Node) -> Vec<(Arc<str>, Arc<str>, Span)> {
@@ -184,6 +196,14 @@ fn serve(found: &mut FoundResource, relation: &Relation) {
     }
 }
 
+/// Sets the accelerators that the namespace of the workload may request, if the quota names what the workload requests.
+fn limit(found: &mut FoundResource, relation: &Relation) {
+    let Some(device) = found.device.as_deref() else { return };
+    if let Some((_, most)) = relation.quotas.iter().find(|(name, _)| **name == *device) {
+        found.resource.set(Key::QuotaAccelerators, most.clone().map(FactValue::Number));
+    }
+}
+
 fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
     let resource = &mut found.resource;
     let (kind, to) = (relation.relates.link, relation.address.clone());
@@ -191,6 +211,10 @@ fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
         return;
     }
     resource.links.push(Link { kind, to, span: relation.span, why });
+    if kind == LinkKind::Quota {
+        limit(found, relation);
+        return;
+    }
     if kind == LinkKind::Service {
         serve(found, relation);
         return;

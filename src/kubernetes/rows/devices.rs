@@ -270,6 +270,14 @@ impl Devices {
         })
     }
 
+    /// Returns the resource key by which pods request whole accelerators of a vendor.
+    pub(in crate::kubernetes) fn whole_device(&self, vendor: &str) -> Option<&str> {
+        let is_whole =
+            |it: &&DeviceClass| it.vendor == vendor && !it.slice && !it.shared && it.per.is_none() && it.chip.is_none();
+        let all = self.exact.values().filter(is_whole).map(|it| it.key.as_str());
+        all.min_by_key(|key| (key.len(), *key))
+    }
+
     /// Returns the device of a resource key, and the part that matches `*` in its definition.
     pub(in crate::kubernetes) fn device<'k>(&self, key: &'k str) -> Option<(&DeviceClass, &'k str)> {
         if let Some(device) = self.exact.get(key) {

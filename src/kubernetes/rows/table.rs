@@ -64,7 +64,6 @@ pub(in crate::kubernetes) struct KindRow {
     pub schema: bool,
     /// True if the table of languages selects the files of this kind, so no text search is necessary.
     #[serde(default)]
-    #[cfg_attr(not(test), allow(dead_code, reason = "a run reads the property of the known kind"))]
     pub claimed: bool,
     /// The command that creates its machines, if the object consists of the options of a command.
     pub command: Option<CommandWords>,
@@ -843,7 +842,7 @@ impl Kinds {
 
     /// Returns the definition of a `group/Kind`.
     pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&KindRow> {
-        let table = if is_called(name) { &*CALLED } else { self };
+        let table = if is_called_kind(name) { &*CALLED } else { self };
         let place: usize = value_of(table.names, name)?.parse().ok()?;
         table.known.get(place).map(KnownKind::row)
     }
@@ -886,8 +885,13 @@ pub(in crate::kubernetes) static CALLED: LazyLock<Kinds> = LazyLock::new(|| {
 });
 
 /// Returns whether a `group/Kind` is in the table of commands and calls.
-fn is_called(name: &str) -> bool {
-    name.split_once('/').is_some_and(|(group, _)| group.ends_with(".command") || group == "python")
+fn is_called_kind(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(group, _)| is_called(group))
+}
+
+/// Returns whether a group has the kinds of commands and calls.
+pub(in crate::kubernetes) fn is_called(group: &str) -> bool {
+    group.ends_with(".command") || group == "python"
 }
 
 #[cfg(test)]
@@ -919,7 +923,7 @@ mod tests {
             let borrowed: Vec<&str> = row.borrows.iter().flat_map(|it| &it.kinds).map(String::as_str).collect();
             assert_eq!(known.borrowed().collect::<Vec<_>>(), borrowed, "{}", row.kind);
             assert!(row.groups.iter().all(|group| {
-                let table = if is_called(&format!("{group}/{}", row.kind)) { &CALLED } else { &KINDS };
+                let table = if is_called_kind(&format!("{group}/{}", row.kind)) { &CALLED } else { &KINDS };
                 table.find(group, &row.kind).is_some_and(|found| found.kind == row.kind)
             }));
         }
@@ -931,6 +935,6 @@ mod tests {
         CALLED.verify(0).unwrap();
         let names =
             |table: &Kinds| table.names.lines().map(|line| line.split('\t').next().unwrap()).collect::<Vec<_>>();
-        assert!(names(&CALLED).into_iter().all(is_called) && !names(&KINDS).into_iter().any(is_called));
+        assert!(names(&CALLED).into_iter().all(is_called_kind) && !names(&KINDS).into_iter().any(is_called_kind));
     }
 }

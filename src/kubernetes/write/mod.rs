@@ -5,6 +5,7 @@
 
 mod argument;
 mod beside;
+mod ceiling;
 mod chart_values;
 mod declining;
 mod directives;
@@ -31,6 +32,7 @@ pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Res
     demand_rendered(resource, sources)?;
     let edits = match &wish.part {
         Part::Floor => floor(resource, wish, sources)?,
+        Part::Ceiling => ceiling::write(resource, wish, sources)?,
         part => {
             let document = Document::around(resource.body, sources)?;
             let paper = document.paper();
@@ -306,7 +308,8 @@ fn floor(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Result<
     if let Some(link) = resource.links.iter().find(|link| link.kind == LinkKind::Autoscaler) {
         let document = Document::around(link.span, sources)?;
         let scales = row::scaler_around(&document.root, link.span);
-        let Some((object, row, min)) = scales else { return left_alone("its autoscaler was not found") };
+        let Some((object, row, scaler)) = scales else { return left_alone("its autoscaler was not found") };
+        let Some(min) = &scaler.min else { return left_alone("its autoscaler has no minimum") };
         if nothing && row.scales.as_ref().is_some_and(|scales| scales.floor > 0.0) {
             return left_alone(format!("a {} always runs at least one: use KEDA or Knative", row.kind));
         }

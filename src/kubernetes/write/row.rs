@@ -3,7 +3,7 @@
 use crate::inventory::{FactValue, Key, Resource};
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::path::ManifestPath;
-use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow};
+use crate::kubernetes::rows::table::{AmountUnit, FieldSource, KINDS, KindRow, Scales};
 use crate::languages::yaml::{AddedPiece, Node};
 use crate::source::{Edit, Span};
 
@@ -159,13 +159,13 @@ fn duration(seconds: f64) -> String {
 }
 
 /// Returns the autoscaler that names its target at a position, its definition, and the path of its minimum.
-pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static KindRow, &'static ManifestPath)> {
-    fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static KindRow, &'static ManifestPath)> {
+pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static KindRow, &'static Scales)> {
+    fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static KindRow, &'static Scales)> {
         if let Some((object, Some(row))) = workload::identify(node)
             && let Some(scales) = &row.scales
             && scales.target.first(object.root).is_some_and(|it| it.span.contains(name))
         {
-            return Some((node, row, scales.min.as_ref()?));
+            return Some((node, row, scales));
         }
         let mut near = node.inner().filter(|inner| depth < DEEPEST && inner.span.contains(name));
         near.find_map(|inner| search(inner, name, depth + 1))

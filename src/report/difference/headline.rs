@@ -11,7 +11,7 @@ use crate::inventory::{BillingRole, CountedAs, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
 use crate::report::views::cost_line::{in_words, marked};
 use crate::report::views::money::{mark, while_running};
-use crate::report::views::{excluded, judged};
+use crate::report::views::{excluded, judged, worst};
 
 /// The maximum number of words of the money in the headline; title and verdict come on top.
 const MOST_WORDS: usize = 13;
@@ -56,6 +56,7 @@ impl Headline {
                 hidden
             }
         };
+        rows.extend(worst::change(&it.before, &it.after));
         Headline { money, rows, findings: findings(it), open: open(it) }
     }
 

@@ -87,6 +87,9 @@ pub(in crate::report) struct WireCost {
     pub unpriced_after: usize,
     /// The part of `requested` after the change for pods that name no accelerator.
     pub unnamed_after: Option<json::Unnamed>,
+    /// The most that a month can cost, before and after the change.
+    pub worst_month_before: Option<json::WireWorst>,
+    pub worst_month_after: Option<json::WireWorst>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,6 +150,8 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
             unpriced_before: it.before.bill.unpriced(),
             unpriced_after: it.after.bill.unpriced(),
             unnamed_after: Some(json::Unnamed::new(it.after.bill)),
+            worst_month_before: it.before.bill.worst.as_ref().map(Into::into),
+            worst_month_after: it.after.bill.worst.as_ref().map(Into::into),
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
         runs: json::runs(&it.after),

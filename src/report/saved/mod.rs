@@ -20,7 +20,7 @@ use super::difference::GateResult;
 use super::difference::json::{DifferenceDocument, WireAmount, WireChange, WireTeam};
 use super::formats::json::{
     self, Apart, CatalogAge, CheckDocument, UnknownEntry, WireBounds, WireFinding, WirePrice, WireResource, WireRun,
-    WireSkipped, WireUnknownMachine,
+    WireSkipped, WireUnknownMachine, WireUnlimited, WireWorst,
 };
 use super::views::judged::NotJudged;
 use super::{Difference, PriceSources, Report, ReviewCommit, ShownPaths};
@@ -34,8 +34,8 @@ use crate::inventory::{
 };
 use crate::measured::Measured;
 use crate::pricing::{
-    Bill, BillItem, ChangeKind, CostSum, Delta, ExcludedTotal, FactChange, KnownSides, Period, ResourceCostChange,
-    Status,
+    Bill, BillItem, ChangeKind, CostSum, Delta, ExcludedTotal, FactChange, KnownSides, NoLimit, Period,
+    ResourceCostChange, Status, Unlimited, WorstMonth,
 };
 use crate::resolve::UnknownMachine;
 use crate::rules::{Confidence, Finding, Fix, Risk, RuleTotal, Rules, Safety, Undetermined};
@@ -464,7 +464,22 @@ impl CheckDocument<'_> {
         state.bill.unnamed = self.bill.unnamed.map(Into::into).unwrap_or_default();
         state.bill.stale = self.bill.stale;
         state.bill.apart = self.bill.apart.into_iter().filter_map(apart).collect();
+        state.bill.worst = self.bill.worst_month.map(|it| worst(it, &state.inventory));
         state
+    }
+}
+
+fn worst(it: WireWorst, inventory: &Inventory) -> WorstMonth {
+    let unlimited = |it: WireUnlimited| Unlimited {
+        resource: inventory.resources.iter().position(|resource| resource.address == it.of).map(ResourceId),
+        why: NoLimit::from_name(&it.cause, &it.why),
+        of: it.of.into(),
+    };
+    WorstMonth {
+        limited: Money::from_usd(it.limited_usd.0),
+        parts: Vec::new(),
+        assumes_machines: it.assumes_machines,
+        unlimited: it.unlimited.into_iter().map(unlimited).collect(),
     }
 }
 
@@ -637,6 +652,8 @@ impl DifferenceDocument<'_> {
         take_sums(&delta, &mut before.bill, &mut after.bill);
         after.bill.set_unread(&after.inventory);
         give_sums(&mut delta, &before.bill, &after.bill);
+        before.bill.worst = cost.worst_month_before.map(|it| worst(it, &before.inventory));
+        after.bill.worst = cost.worst_month_after.map(|it| worst(it, &after.inventory));
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
         let team =
             |it: WireTeam| Team { name: it.team.map(Into::into), before: it.before.sum(0), after: it.after.sum(0) };

@@ -2,6 +2,7 @@
 
 use super::excluded;
 use super::money::{mark, while_running};
+use super::worst;
 use crate::catalog::{Currency, Money, MoneyRange};
 use crate::diagnostic::SkipKind;
 use crate::inventory::BillingRole;
@@ -74,6 +75,7 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     let in_first_line = usize::from(bill.combined.minimum() == MoneyRange::ZERO);
     rows.extend(jobs(report).into_iter().skip(in_first_line));
     rows.extend(starts(report));
+    rows.extend(worst::line(report));
     rows
 }
 

@@ -31,4 +31,5 @@ pub(super) mod teams;
 pub(super) mod training_run;
 pub(super) mod unit_work;
 pub(super) mod what_if;
+pub(super) mod worst;
 pub(super) mod wrapped;

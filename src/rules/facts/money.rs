@@ -125,6 +125,7 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             requested: MONEY.holds(), "Monthly cost of all accelerators that pods request. Part of the machines' cost." => |asking, id| money(asking, id, MoneySum::Requested);
             combined: MONEY.holds(), "Combined monthly total, in which each dollar counts once: pods on machines of the files add nothing." => |asking, id| money(asking, id, MoneySum::Combined);
             disks: MONEY.holds(), "Monthly cost of the disks of all machines, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::AllDisks);
+            worst: CelType::Double, "Most that a month can cost, in dollars. Infinite if something has no limit." => |asking, _| worst(asking);
             stale: CelType::Integer, "Number of resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
             orphaned: CelType::Double, "Dollars that the last monthly bill has for machines that no file here defines. Only for providers in \
              `paid.complete`." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
@@ -135,6 +136,12 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         },
     )
 });
+
+/// Returns the most that a month can cost.
+fn worst(asking: &FactContext<'_>) -> CelValue {
+    let Some(worst) = &asking.world.bill.worst else { return CelValue::Absent };
+    CelValue::Double(worst.most().map_or(f64::INFINITY, Money::usd))
+}
 
 fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {
     match asking.world.inventory.orphaned.as_ref() {

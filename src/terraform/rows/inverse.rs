@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::inventory::{FactValue, Key};
+use crate::inventory::{FactValue, Key, Range};
 
 use super::fact::WantedType;
 use super::language::{Assignment, Assignments, Conditions, FactReading, LabelsAt, RowConstant, Spec};
@@ -49,28 +49,48 @@ impl<'a> Site<'a> {
 
     /// Returns the ways to write the minimum number.
     pub(in crate::terraform) fn ways_of_floor(&self, value: &FactValue) -> Vec<Vec<PlannedEdit<'a>>> {
+        self.ways_of_end("minimum", value, |count| &count.min, |range| range.floor)
+    }
+
+    /// Returns the ways to write the maximum number, if the definition reads one.
+    pub(in crate::terraform) fn ways_of_ceiling(&self, value: &FactValue) -> Vec<Vec<PlannedEdit<'a>>> {
+        self.ways_of_end("maximum", value, |count| &count.max, |range| range.ceiling)
+    }
+
+    fn ways_of_end(
+        &self,
+        name: &'static str,
+        value: &FactValue,
+        spec: impl Fn(&super::language::CountReading) -> &Spec,
+        end: impl Fn(&Range) -> f64,
+    ) -> Vec<Vec<PlannedEdit<'a>>> {
         let counts = self.row.count.0.iter();
         let holds = counts.filter(|count| matches!(self.scope.holds(&count.when), Truth::Yes(_)));
         let speaks = |count: &&super::language::CountReading| !super::count::range(&self.scope, count).is_absent();
         let count = holds.clone().find(speaks);
-        let machines = count.map_or(1.0, |count| self.machines_per_unit(count));
+        let machines = count.map_or(1.0, |count| self.machines_per_unit(count, &spec, &end));
         // Zero is zero in any unit.
         let written = match value.as_number() {
             Some(number) if machines != 1.0 && number != 0.0 => FactValue::Number(number / machines),
             _ => value.clone(),
         };
         if written.as_number().is_some_and(|number| number.fract() != 0.0) {
-            return vec![vec![unclear(format!("its minimum counts {machines} machines at a time"))]];
+            return vec![vec![unclear(format!("its {name} counts {machines} machines at a time"))]];
         }
-        self.ways_with_tables("minimum", count.map(|count| &count.min), WantedType::NUMBER, Some(&written))
+        self.ways_with_tables(name, count.map(&spec), WantedType::NUMBER, Some(&written))
     }
 
-    /// Returns how many machines one unit of the minimum is, for example if it applies to each zone.
-    fn machines_per_unit(&self, count: &super::language::CountReading) -> f64 {
+    /// Returns how many machines one unit of the minimum or maximum is, for example if it applies to each zone.
+    fn machines_per_unit(
+        &self,
+        count: &super::language::CountReading,
+        spec: impl Fn(&super::language::CountReading) -> &Spec,
+        end: impl Fn(&Range) -> f64,
+    ) -> f64 {
         let range = super::count::range(&self.scope, count);
-        let floor = range.value().map(|range| range.floor);
-        let number = self.scope.fact(&count.min, WantedType::NUMBER).value().and_then(|it| it.as_number());
-        floor.zip(number).map_or(1.0, |(floor, number)| if number > 0.0 && floor > 0.0 { floor / number } else { 1.0 })
+        let machines = range.value().map(end).filter(|it| it.is_finite() && *it > 0.0);
+        let number = self.scope.fact(spec(count), WantedType::NUMBER).value().and_then(|it| it.as_number());
+        machines.zip(number.filter(|it| *it > 0.0)).map_or(1.0, |(machines, number)| machines / number)
     }
 
     /// Returns the ways of the places that are read, changed by the tables `refuses` and `write` of the definition.

@@ -98,6 +98,7 @@ impl<'a> TerraformWriter<'a> {
         let ways = match (&wish.part, &wish.value) {
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
+            (Part::Ceiling, Some(value)) => site.ways_of_ceiling(value),
             (Part::Label(_), None) => return left_alone("gpulint removes no labels"),
             _ => Vec::new(),
         };

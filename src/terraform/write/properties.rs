@@ -98,6 +98,7 @@ impl<'a> TerraformWriter<'a> {
             (Part::Fact(Key::Schedule), Some(_)) => Vec::new(),
             (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
+            (Part::Ceiling, Some(value)) => site.ways_of_ceiling(value),
             _ => return left_alone("gpulint removes no labels"),
         };
         let mut all = Vec::new();

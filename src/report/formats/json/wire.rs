@@ -653,6 +653,46 @@ pub(in crate::report) struct Totals {
     /// The cost that is excluded from the total, by reason.
     #[serde(default)]
     pub apart: Vec<Apart>,
+    /// The most that a month can cost.
+    pub worst_month: Option<WireWorst>,
+}
+
+/// The most that a month can cost, and everything without a limit.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WireWorst {
+    /// The most that everything can cost. Null if something has no limit.
+    pub usd: Option<WireNumber>,
+    /// The most that everything with a limit can cost.
+    pub limited_usd: WireNumber,
+    /// True if some pods run on machines that the files do not define.
+    pub assumes_machines: bool,
+    pub unlimited: Vec<WireUnlimited>,
+}
+
+/// Something without a limit.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::report) struct WireUnlimited {
+    /// The address of the resource, or the path of the file.
+    pub of: String,
+    /// `count`, `runs`, `price` or `unread`.
+    pub cause: Cow<'static, str>,
+    pub why: String,
+}
+
+impl From<&pricing::WorstMonth> for WireWorst {
+    fn from(it: &pricing::WorstMonth) -> WireWorst {
+        let unlimited = |it: &pricing::Unlimited| WireUnlimited {
+            of: it.of.to_string(),
+            cause: it.why.name().into(),
+            why: it.why.cause().to_owned(),
+        };
+        WireWorst {
+            usd: it.most().map(Into::into),
+            limited_usd: it.limited.into(),
+            assumes_machines: it.assumes_machines,
+            unlimited: it.unlimited.iter().map(unlimited).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -701,6 +741,7 @@ impl Totals {
             unnamed: Some(Unnamed::new(bill)),
             stale: bill.stale,
             apart: bill.apart.iter().map(Apart::new).collect(),
+            worst_month: bill.worst.as_ref().map(Into::into),
         }
     }
 }

@@ -1,0 +1,148 @@
+//! Chooses the maximums that keep the most that a month can cost within an amount.
+
+use std::collections::BTreeSet;
+
+use super::worst::{LimitedBy, NoLimit, WorstMonth};
+use super::{Bill, BillItem, HOURS_PER_MONTH};
+use crate::catalog::Money;
+use crate::inventory::{FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
+
+/// A limit that the files lack, or that is too high.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewLimit {
+    pub resource: ResourceId,
+    pub edit: FactEdit,
+}
+
+/// The limits to write, and the amount that they cannot lower.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewLimits {
+    pub limits: Vec<NewLimit>,
+    /// The cost of everything at its expected number. No limit can be lower.
+    pub least: Money,
+}
+
+/// A number that may be lower: the resource may have more than it is expected to need.
+struct Growth {
+    resource: ResourceId,
+    /// The price of one unit for a month.
+    each: Money,
+    /// The expected number of units, which stays possible.
+    expected: f64,
+    /// The present maximum.
+    most: f64,
+    /// The amount that the plan gives to more units.
+    given: Money,
+}
+
+/// Returns the limits that keep the cost of each month within `most`. Every resource keeps its expected number; the rest
+/// of the amount is divided equally, and none gets more than its present maximum.
+pub fn new_limits(inventory: &Inventory, bill: &Bill, most: Money) -> NewLimits {
+    let Some(worst) = &bill.worst else { return NewLimits::default() };
+    if worst.most().is_some_and(|is| is <= most) {
+        return NewLimits { limits: Vec::new(), least: worst.limited };
+    }
+    let mut plan = Plan { inventory, bill, growths: Vec::new(), fixed: worst.limited, limits: Vec::new() };
+    plan.read(worst);
+    let expected: Money = plan.growths.iter().map(|it| it.each.times(it.expected)).sum();
+    let least = plan.fixed + expected;
+    plan.divide(most - least);
+    let lowered = plan.growths.iter().filter_map(Growth::limit);
+    let mut limits: Vec<NewLimit> = lowered.chain(plan.limits.iter().cloned()).collect();
+    limits.sort_by_key(|it| it.resource);
+    NewLimits { limits, least }
+}
+
+impl Growth {
+    /// Returns the new maximum, if it is lower.
+    fn limit(&self) -> Option<NewLimit> {
+        let more = if self.each.is_zero() { 0.0 } else { (self.given.usd() / self.each.usd()).floor() };
+        let limit = self.expected + more;
+        let value = Some(FactValue::Number(limit));
+        (limit < self.most).then(|| NewLimit { resource: self.resource, edit: FactEdit { part: Part::Ceiling, value } })
+    }
+
+    /// Returns the cost of the units above the expected number.
+    fn demand(&self) -> Money {
+        /// More than any month costs.
+        const WITHOUT_LIMIT: f64 = 1e12;
+        match self.most.is_finite() {
+            true => self.each.times(self.most - self.expected),
+            false => Money::from_usd(WITHOUT_LIMIT),
+        }
+    }
+}
+
+struct Plan<'a> {
+    inventory: &'a Inventory,
+    bill: &'a Bill,
+    growths: Vec<Growth>,
+    /// The cost that no limit changes.
+    fixed: Money,
+    limits: Vec<NewLimit>,
+}
+
+impl Plan<'_> {
+    fn read(&mut self, worst: &WorstMonth) {
+        for part in worst.parts.iter().filter(|it| matches!(it.by, LimitedBy::Itself | LimitedBy::Pods)) {
+            let [id] = part.resources.as_slice() else { continue };
+            if let Some(growth) = self.growth(*id) {
+                self.fixed = self.fixed - part.most;
+                self.growths.push(growth);
+            }
+        }
+        let open: BTreeSet<(ResourceId, bool)> =
+            worst.unlimited.iter().filter_map(|it| Some((it.resource?, it.why == NoLimit::Runs))).collect();
+        for (id, by_runs) in open {
+            if by_runs {
+                self.run_one_at_a_time(id);
+            } else {
+                self.growths.extend(self.growth(id));
+            }
+        }
+    }
+
+    /// Plans that a scheduled run waits for the earlier one.
+    fn run_one_at_a_time(&mut self, id: ResourceId) {
+        let Some((resource, item)) = self.found(id) else { return };
+        let most = resource.count.value().map(|count| count.ceiling).filter(|it| it.is_finite());
+        let Some((each, most)) = item.worst_per_hour.zip(most).filter(|_| !resource.fact(Key::Cron).is_absent()) else {
+            return;
+        };
+        self.fixed += each.times(most * HOURS_PER_MONTH);
+        let edit = FactEdit { part: Part::Fact(Key::OneAtATime), value: Some(FactValue::Flag(true)) };
+        self.limits.push(NewLimit { resource: id, edit });
+    }
+
+    fn found(&self, id: ResourceId) -> Option<(&Resource, &BillItem)> {
+        self.inventory.resources.get(id.0).zip(self.bill.items.get(id.0))
+    }
+
+    /// Returns the number of a resource that may be lower, in accelerators for a pool with limits.
+    fn growth(&self, id: ResourceId) -> Option<Growth> {
+        let (resource, item) = self.found(id)?;
+        let count = resource.count.value().filter(|_| resource.shifts.is_empty())?;
+        if !resource.fact(Key::Cron).is_absent() {
+            return None;
+        }
+        let (each, expected, most) = if resource.fact(Key::LimitSetting).is_absent() {
+            (item.worst_per_hour?.times(HOURS_PER_MONTH), count.expected.max(count.floor), count.ceiling)
+        } else {
+            let each = item.worst_per_accelerator?.times(HOURS_PER_MONTH);
+            let most = item.worst.as_ref()?.as_ref().map_or(f64::INFINITY, |most| (most.usd() / each.usd()).round());
+            (each, 0.0, most)
+        };
+        (most > expected).then_some(Growth { resource: id, each, expected, most, given: Money::ZERO })
+    }
+
+    /// Divides an amount among all numbers that may grow, the smallest demand first.
+    fn divide(&mut self, mut rest: Money) {
+        self.growths.sort_by_key(|it| (it.demand(), it.resource));
+        let mut left = self.growths.len();
+        for growth in &mut self.growths {
+            growth.given = rest.times(1.0 / left as f64).min(growth.demand()).max(Money::ZERO);
+            rest = rest - growth.given;
+            left -= 1;
+        }
+    }
+}

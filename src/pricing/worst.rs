@@ -1,0 +1,372 @@
+//! The most that a month can cost: the limits that the files set, at the highest price that applies.
+//!
+//! A limit must hold on its own. A schedule or an expected number of hours is not a limit, because nothing enforces it.
+//! Spot machines count at the on-demand price, because a provider never charges more for them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::hours::{limit_of_run, starts_a_month};
+use super::purchase::{PurchaseVariant, buy};
+use super::variants::Pricing;
+use super::{Bill, CostScenario, HOURS_PER_MONTH};
+use crate::catalog::Money;
+use crate::inventory::{
+    BillingRole, Fact, Inventory, Key, Limited, LinkKind, PoolLimit, Purchase, Range, Resource, ResourceId,
+    ScheduledSize,
+};
+
+/// The most that the counted resources can cost in a month.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WorstMonth {
+    /// The most that everything with a limit can cost. It is the whole amount only if `unlimited` is empty.
+    pub limited: Money,
+    /// The parts of `limited`, the most expensive first.
+    pub parts: Vec<WorstPart>,
+    /// Everything without a limit.
+    pub unlimited: Vec<Unlimited>,
+    /// Whether some pods run on machines that the files do not define.
+    pub assumes_machines: bool,
+}
+
+/// A part of the amount: a resource, or the resources that share a quota.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstPart {
+    pub resources: Vec<ResourceId>,
+    pub most: Money,
+    pub by: LimitedBy,
+}
+
+/// The setting that limits a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// The resource's own number, or that of its autoscaler.
+    Itself,
+    /// The number of the pods, on machines that these files do not define.
+    Pods,
+    /// The pools of these files on which the pods run: the pools are other parts.
+    Pools,
+    /// A quota of a namespace or a queue, for all of these pods together.
+    Quota(LinkKind),
+}
+
+/// Something without a limit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unlimited {
+    /// The address of the resource, or the path of the file.
+    pub of: Arc<str>,
+    pub resource: Option<ResourceId>,
+    pub why: NoLimit,
+}
+
+/// Why nothing limits a cost.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoLimit {
+    /// The number of machines or pods.
+    Count(Arc<str>),
+    /// The number of runs at the same time.
+    Runs,
+    /// The price of a machine.
+    Price(Arc<str>),
+    /// It was not evaluated, or it names no accelerator.
+    Unread(Arc<str>),
+}
+
+impl NoLimit {
+    pub fn cause(&self) -> &str {
+        match self {
+            NoLimit::Count(why) | NoLimit::Price(why) | NoLimit::Unread(why) => why,
+            NoLimit::Runs => "nothing limits how many runs there are at the same time",
+        }
+    }
+
+    /// Returns the reason with this name in a saved report.
+    pub fn from_name(name: &str, why: &str) -> NoLimit {
+        match name {
+            "count" => NoLimit::Count(why.into()),
+            "runs" => NoLimit::Runs,
+            "price" => NoLimit::Price(why.into()),
+            _ => NoLimit::Unread(why.into()),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            NoLimit::Count(_) => "count",
+            NoLimit::Runs => "runs",
+            NoLimit::Price(_) => "price",
+            NoLimit::Unread(_) => "unread",
+        }
+    }
+}
+
+impl WorstMonth {
+    /// Returns the most that a month can cost, or `None` if something has no limit.
+    pub fn most(&self) -> Option<Money> {
+        self.unlimited.is_empty().then_some(self.limited)
+    }
+
+    pub(super) fn of(inventory: &Inventory, bill: &Bill) -> WorstMonth {
+        let mut worst = WorstMonth::default();
+        let rented: BTreeSet<&str> = counted(inventory)
+            .filter(|(_, it)| it.role == BillingRole::Rented)
+            .map(|(_, it)| it.address.as_str())
+            .collect();
+        let mut shared: BTreeMap<(LinkKind, &str), Vec<ResourceId>> = BTreeMap::new();
+        for (id, resource) in counted(inventory) {
+            let is_inside = resource.pools().next().is_some() && resource.pools().all(|it| rented.contains(it));
+            match resource.role {
+                BillingRole::Rented => worst.add(id, resource, bill, LimitedBy::Itself),
+                BillingRole::Requested if is_inside => {
+                    worst.parts.push(WorstPart { resources: vec![id], most: Money::ZERO, by: LimitedBy::Pools });
+                }
+                BillingRole::Requested => match quota_of(resource) {
+                    Some(quota) => shared.entry(quota).or_default().push(id),
+                    None => worst.add(id, resource, bill, LimitedBy::Pods),
+                },
+            }
+        }
+        for ((kind, _), members) in shared {
+            worst.add_shared(kind, members, inventory, bill);
+        }
+        let unread = bill.combined.open().filter(|it| it.resource.is_none());
+        worst.unlimited.extend(unread.map(|it| Unlimited {
+            of: it.of.clone(),
+            resource: None,
+            why: NoLimit::Unread(it.why.clone()),
+        }));
+        worst.unlimited.sort();
+        let on_others = |it: &WorstPart| matches!(it.by, LimitedBy::Pods | LimitedBy::Quota(_)) && !it.most.is_zero();
+        worst.assumes_machines = worst.parts.iter().any(on_others);
+        worst.parts.sort_by_key(|it| (std::cmp::Reverse(it.most), it.resources.clone()));
+        worst
+    }
+
+    fn add(&mut self, id: ResourceId, resource: &Resource, bill: &Bill, by: LimitedBy) {
+        match bill.items.get(id.0).and_then(|item| item.worst.clone()) {
+            Some(Ok(most)) => {
+                self.limited += most;
+                self.parts.push(WorstPart { resources: vec![id], most, by });
+            }
+            Some(Err(why)) => self.leave_open(id, resource, why),
+            None => {}
+        }
+    }
+
+    fn leave_open(&mut self, id: ResourceId, resource: &Resource, why: NoLimit) {
+        self.unlimited.push(Unlimited { of: resource.address.as_str().into(), resource: Some(id), why });
+    }
+
+    /// Adds pods that share a quota: they cost at most the sum of their own limits, and at most the quota.
+    fn add_shared(&mut self, kind: LinkKind, members: Vec<ResourceId>, inventory: &Inventory, bill: &Bill) {
+        let own = |id: &ResourceId| bill.items.get(id.0).and_then(|item| item.worst.clone());
+        let sum = members.iter().map(|id| own(id)?.ok()).sum::<Option<Money>>();
+        let Some(most) = within_quota(kind, &members, inventory, bill) else {
+            for id in members {
+                if let Some(resource) = inventory.resources.get(id.0) {
+                    self.add(id, resource, bill, LimitedBy::Pods);
+                }
+            }
+            return;
+        };
+        let (most, by) = match sum {
+            Some(sum) if sum <= most => (sum, LimitedBy::Pods),
+            _ => (most, LimitedBy::Quota(kind)),
+        };
+        self.limited += most;
+        self.parts.push(WorstPart { resources: members, most, by });
+    }
+}
+
+fn counted(inventory: &Inventory) -> impl Iterator<Item = (ResourceId, &Resource)> {
+    inventory.resources.iter().enumerate().filter(|(_, it)| it.is_added()).map(|(at, it)| (ResourceId(at), it))
+}
+
+/// Returns the quota of a pod that limits its accelerators: that of its queue, or else that of its namespace.
+fn quota_of(resource: &Resource) -> Option<(LinkKind, &str)> {
+    let of = |kind: LinkKind, key: Key| {
+        resource.number(key)?;
+        let link = resource.links.iter().find(|it| it.kind == kind)?;
+        Some((kind, link.to.as_str()))
+    };
+    of(LinkKind::Queue, Key::QueueAccelerators).or_else(|| of(LinkKind::Quota, Key::QuotaAccelerators))
+}
+
+/// Returns the price of all accelerators of a quota for a month, at the most expensive accelerator of its pods.
+fn within_quota(kind: LinkKind, members: &[ResourceId], inventory: &Inventory, bill: &Bill) -> Option<Money> {
+    let key = if kind == LinkKind::Queue { Key::QueueAccelerators } else { Key::QuotaAccelerators };
+    let mut quota: Option<f64> = None;
+    let mut each = Money::ZERO;
+    for id in members {
+        let (resource, item) = (inventory.resources.get(id.0)?, bill.items.get(id.0)?);
+        let number = resource.number(key)?;
+        quota = Some(quota.map_or(number, |known| known.max(number)));
+        let devices = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
+        each = each.max(item.worst_per_hour?.times(1.0 / devices));
+    }
+    Some(each.times(quota? * HOURS_PER_MONTH))
+}
+
+impl Pricing<'_, '_> {
+    /// Returns the most that a machine or pod can cost in an hour.
+    pub(super) fn worst_per_hour(&self, variants: &[&PurchaseVariant<'_>]) -> Result<Money, NoLimit> {
+        let all = variants.iter().map(|variant| self.dearest(variant)).collect::<Result<Vec<Money>, NoLimit>>()?;
+        all.into_iter().max().ok_or_else(|| NoLimit::Price("no machine has a price".into()))
+    }
+
+    /// Returns the most that one accelerator of a machine can cost in an hour.
+    pub(super) fn worst_per_accelerator(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
+        let of = |it: &&PurchaseVariant<'_>| {
+            let count = Some(it.machine.count).filter(|count| *count > 0.0)?;
+            Some(self.dearest(it).ok()?.times(1.0 / count))
+        };
+        variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
+    }
+
+    /// Returns the most that the resource can cost in a month, or why nothing limits it.
+    pub(super) fn worst(
+        &self,
+        variants: &[&PurchaseVariant<'_>],
+        count: Option<Range>,
+        is_unnamed: bool,
+    ) -> Result<Money, NoLimit> {
+        if self.resource.is_switched_off() && self.resource.shifts.is_empty() {
+            return Ok(Money::ZERO);
+        }
+        if is_unnamed {
+            return Err(NoLimit::Unread("the code names no accelerator".into()));
+        }
+        let together = self.most_together(variants, &|variant| self.dearest(variant).ok());
+        let an_hour = match together {
+            Some(most) => most,
+            None => self.worst_per_hour(variants)?.times(self.most_replicas(count)?),
+        };
+        Ok(an_hour.times(self.most_hours(count)?))
+    }
+
+    /// Returns the highest price of a variant: on demand if it can be bought on spot, up to the maximum that the files
+    /// set.
+    fn dearest(&self, variant: &PurchaseVariant<'_>) -> Result<Money, NoLimit> {
+        let bought = buy(self.catalog, self.resource, variant, self.count());
+        let bought = bought.map_err(|why| NoLimit::Price(why.into()))?;
+        if !bought.ways.contains(&CostScenario::Spot) {
+            return Ok(bought.per_hour.ceiling);
+        }
+        let is_spot_only = matches!(self.resource.purchase(), Some(Purchase::Spot));
+        let cap = self.resource.number(Key::MaxPrice).filter(|_| is_spot_only).map(Money::from_usd);
+        match (cap, variant.unit.range(CostScenario::OnDemand)) {
+            (Some(cap), _) => Ok(cap.times(variant.share)),
+            (None, Some(on_demand)) => Ok(on_demand.ceiling.max(bought.per_hour.ceiling)),
+            (None, None) => Err(NoLimit::Price("only a spot price is known, and it has no maximum".into())),
+        }
+    }
+
+    /// Returns the most replicas that run at the same time, also by a schedule.
+    fn most_replicas(&self, count: Option<Range>) -> Result<f64, NoLimit> {
+        let Some(count) = count else {
+            let why = self.resource.count.why().unwrap_or("the number is not set");
+            return Err(NoLimit::Count(why.into()));
+        };
+        let mut most = count.ceiling;
+        for shift in &self.resource.shifts {
+            let sizes: [&Fact<f64>; 3] = match &shift.change {
+                ScheduledSize::Start | ScheduledSize::Stop => continue,
+                ScheduledSize::Set { min, desired, max } => [min, desired, max],
+                ScheduledSize::AtLeast { count, .. } => [count, &Fact::Absent, &Fact::Absent],
+            };
+            for size in sizes {
+                match size {
+                    Fact::Known(known) => most = most.max(known.value),
+                    Fact::Unknown(unknown) => return Err(NoLimit::Count(unknown.why.as_ref().into())),
+                    Fact::Absent => {}
+                }
+            }
+        }
+        match most.is_finite() {
+            true => Ok(most),
+            false => Err(NoLimit::Count("nothing limits the number".into())),
+        }
+    }
+
+    /// Returns the most hours of each replica in a month.
+    fn most_hours(&self, count: Option<Range>) -> Result<f64, NoLimit> {
+        let (resource, limit) = (self.resource, limit_of_run(self.resource, count));
+        if resource.flag(Key::Repeats) == Some(true) {
+            return Err(NoLimit::Runs);
+        }
+        if resource.fact(Key::Cron).is_absent() {
+            return Ok(HOURS_PER_MONTH);
+        }
+        let is_one = resource.flag(Key::OneAtATime) == Some(true);
+        // A limit of each pod does not limit how often a failed pod is repeated.
+        let is_of_each = !resource.fact(Key::PodTimeLimit).is_absent()
+            && resource.fact(Key::TimeLimit).span() == resource.fact(Key::PodTimeLimit).span();
+        let hours = starts_a_month(resource).zip(limit.filter(|_| !is_of_each)).map(|(starts, limit)| starts * limit);
+        match (is_one, hours) {
+            (true, hours) => Ok(hours.unwrap_or(HOURS_PER_MONTH).min(HOURS_PER_MONTH)),
+            (false, Some(hours)) => Ok(hours),
+            (false, None) => Err(NoLimit::Runs),
+        }
+    }
+
+    /// Returns the highest hourly cost of machines that limits allow together: limits of a pool, or a number of CPUs.
+    pub(super) fn most_together(
+        &self,
+        variants: &[&PurchaseVariant<'_>],
+        price: &dyn Fn(&PurchaseVariant<'_>) -> Option<Money>,
+    ) -> Option<Money> {
+        let of = |limit: &PoolLimit| most_within(limit.of, *limit.most.value()?, variants, price);
+        if !self.resource.limits.is_empty() {
+            return self.resource.limits.iter().filter_map(of).min();
+        }
+        // AWS Batch starts a last machine before it reaches the number of CPUs.
+        let cpus = self.resource.cpus_together.map(|cpus| cpus.ceiling).filter(|it| it.is_finite() && *it > 0.0)?;
+        let last = variants.iter().map(|it| price(it)).collect::<Option<Vec<_>>>()?.into_iter().max()?;
+        Some(most_within(Limited::Cpus, cpus - 1.0, variants, price)? + last)
+    }
+}
+
+/// The most steps of an exact calculation. Beyond it, the most expensive unit fills the limit.
+const MOST_STEPS: usize = 100_000;
+
+/// Returns the highest hourly cost of any mixture of machines within a limit. `None` if the limit does not apply to all
+/// machines.
+fn most_within(
+    of: Limited,
+    most: f64,
+    variants: &[&PurchaseVariant<'_>],
+    price: &dyn Fn(&PurchaseVariant<'_>) -> Option<Money>,
+) -> Option<Money> {
+    let mut sizes: HashMap<u64, Money> = HashMap::new();
+    for variant in variants {
+        let machine = &variant.machine;
+        let each = match of {
+            Limited::Machines => Some(1.0),
+            Limited::Accelerators => Some(machine.count),
+            Limited::Cpus => machine.cpus,
+            Limited::MemoryGib => machine.memory_gib,
+        };
+        let each = each.filter(|each| *each > 0.0)?;
+        let price = price(variant)?;
+        let known = sizes.entry(each.to_bits()).or_insert(price);
+        *known = (*known).max(price);
+    }
+    let sizes: Vec<(f64, Money)> = sizes.into_iter().map(|(each, price)| (f64::from_bits(each), price)).collect();
+    let sizes: Vec<(f64, Money)> = sizes.into_iter().filter(|(each, _)| *each <= most).collect();
+    let is_whole = sizes.iter().all(|(each, _)| each.fract() == 0.0);
+    if let [(each, price)] = sizes.as_slice() {
+        return Some(price.times((most / each).floor()));
+    }
+    if !is_whole || most * sizes.len() as f64 > MOST_STEPS as f64 {
+        let rate = |(each, price): &(f64, Money)| price.times(most / each);
+        return Some(sizes.iter().map(rate).max().unwrap_or(Money::ZERO));
+    }
+    // The best of each size, from the smallest up.
+    let mut best = vec![Money::ZERO; most as usize + 1];
+    for size in 1..best.len() {
+        let with = |(each, price): &(f64, Money)| Some(*best.get(size.checked_sub(*each as usize)?)? + *price);
+        let most = sizes.iter().filter_map(with).max().unwrap_or(Money::ZERO);
+        best[size] = most.max(best[size - 1]);
+    }
+    best.last().copied()
+}

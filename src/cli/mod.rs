@@ -60,6 +60,7 @@ fn run(arguments: CliArguments) -> Result<ExitStatus, Failure> {
         Some(Verb::Base(base)) => verbs::base::run(&base),
         Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
         Some(Verb::Files(files)) => verbs::files::run(&files),
+        Some(Verb::Limit(limit)) => verbs::fix::limit::run(&limit),
         Some(Verb::Plan(plan)) => verbs::plan::run(&plan),
         Some(Verb::Diff(diff)) => verbs::diff::run(*diff),
         Some(Verb::History(history)) => verbs::history::run(&history),

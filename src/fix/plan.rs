@@ -158,7 +158,7 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory, sources: &So
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = &mut finding.fix else { continue };
         let touched = reach.touched(&finding.edits, resource, inventory, sources);
-        let others = touched.into_iter().filter(|id| Some(*id) != finding.resource);
+        let others = touched.into_iter().filter(|id| Some(*id) != finding.resource && !finding.also.contains(id));
         let unwilling = others.filter(|id| {
             let Some(other) = inventory.resources.get(id.0) else { return false };
             // A base is not deployed itself. The environments that replace it have their own findings.

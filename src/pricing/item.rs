@@ -212,9 +212,7 @@ impl<'a> Pricing<'_, 'a> {
             is_committed: first.unit.is_committed,
             ..BillItem::default()
         };
-        item.worst_per_hour = self.worst_per_hour(variants).ok();
-        item.worst_per_accelerator = self.worst_per_accelerator(variants);
-        item.worst = Some(self.worst(variants, count, item.is_unnamed));
+        self.add_worst(&mut item, variants, count);
         match count {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
@@ -244,11 +242,11 @@ impl<'a> Pricing<'_, 'a> {
         }
         let mut list = multiply(per_hour, times);
         // A limit allows many small machines or few large ones, but not many large ones.
-        let dearest = |variant: &PurchaseVariant<'_>| {
-            Some(buy(self.catalog, self.resource, variant, Some(count)).ok()?.per_hour.ceiling)
-        };
         let limits = Some(variants).filter(|_| !self.resource.limits.is_empty());
-        if let Some(most) = limits.and_then(|variants| self.most_together(variants, &dearest)) {
+        let price =
+            |it: &&PurchaseVariant<'_>| Some(buy(self.catalog, self.resource, it, Some(count)).ok()?.per_hour.ceiling);
+        let prices = || variants.iter().map(price).collect::<Option<Vec<Money>>>();
+        if let Some(most) = limits.and_then(|variants| self.most_together(variants, &prices()?)) {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }

@@ -1,16 +1,18 @@
 //! Chooses the maximums that keep the most that a month can cost within an amount.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::worst::{LimitedBy, NoLimit, WorstMonth};
 use super::{Bill, BillItem, HOURS_PER_MONTH};
 use crate::catalog::Money;
-use crate::inventory::{FactEdit, FactValue, Inventory, Key, Part, Resource, ResourceId};
+use crate::inventory::{BillingRole, FactEdit, FactValue, Inventory, Key, LinkKind, Part, Resource, ResourceId, RunId};
 
 /// A limit that the files lack, or that is too high.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewLimit {
     pub resource: ResourceId,
+    /// Other resources that the same limit covers.
+    pub also: Vec<ResourceId>,
     pub edit: FactEdit,
 }
 
@@ -25,6 +27,8 @@ pub struct NewLimits {
 /// A number that may be lower: the resource may have more than it is expected to need.
 struct Growth {
     resource: ResourceId,
+    also: Vec<ResourceId>,
+    part: Part,
     /// The price of one unit for a month.
     each: Money,
     /// The expected number of units, which stays possible.
@@ -59,7 +63,8 @@ impl Growth {
         let more = if self.each.is_zero() { 0.0 } else { (self.given.usd() / self.each.usd()).floor() };
         let limit = self.expected + more;
         let value = Some(FactValue::Number(limit));
-        (limit < self.most).then(|| NewLimit { resource: self.resource, edit: FactEdit { part: Part::Ceiling, value } })
+        let edit = FactEdit { part: self.part.clone(), value };
+        (limit < self.most).then(|| NewLimit { resource: self.resource, also: self.also.clone(), edit })
     }
 
     /// Returns the cost of the units above the expected number.
@@ -84,22 +89,59 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn read(&mut self, worst: &WorstMonth) {
-        for part in worst.parts.iter().filter(|it| matches!(it.by, LimitedBy::Itself | LimitedBy::Pods)) {
-            let [id] = part.resources.as_slice() else { continue };
-            if let Some(growth) = self.growth(*id) {
+        for part in &worst.parts {
+            let growth = match (part.by, part.resources.as_slice()) {
+                (LimitedBy::Itself | LimitedBy::Pods, [id]) => self.growth(*id),
+                (LimitedBy::Quota(LinkKind::Quota), members) => self.quota(members),
+                _ => None,
+            };
+            if let Some(growth) = growth {
                 self.fixed = self.fixed - part.most;
                 self.growths.push(growth);
             }
         }
-        let open: BTreeSet<(ResourceId, bool)> =
-            worst.unlimited.iter().filter_map(|it| Some((it.resource?, it.why == NoLimit::Runs))).collect();
-        for (id, by_runs) in open {
-            if by_runs {
-                self.run_one_at_a_time(id);
-            } else {
-                self.growths.extend(self.growth(id));
+        let mut by_namespace: BTreeMap<(Option<&RunId>, &str), Vec<ResourceId>> = BTreeMap::new();
+        for it in &worst.unlimited {
+            let Some((id, resource)) = it.resource.and_then(|id| Some((id, self.inventory.resources.get(id.0)?)))
+            else {
+                continue;
+            };
+            let namespace = resource.declared.namespace.value().and_then(FactValue::as_text);
+            match &it.why {
+                NoLimit::Runs if !resource.fact(Key::Cron).is_absent() => self.run_one_at_a_time(id),
+                NoLimit::Count(_) if self.growth(id).is_some() => self.growths.extend(self.growth(id)),
+                NoLimit::Runs | NoLimit::Count(_) if resource.role == BillingRole::Requested => {
+                    let place = namespace.map(|namespace| (resource.run.as_ref(), namespace));
+                    place.into_iter().for_each(|place| by_namespace.entry(place).or_default().push(id));
+                }
+                _ => {}
             }
         }
+        for members in by_namespace.into_values() {
+            self.growths.extend(self.quota(&members));
+        }
+    }
+
+    /// Returns the quota of the namespace of some pods. The largest of them always fits.
+    fn quota(&self, members: &[ResourceId]) -> Option<Growth> {
+        let mut growth: Option<Growth> = None;
+        for id in members {
+            let (resource, item) = self.found(*id)?;
+            let devices = resource.number(Key::AcceleratorCount).filter(|it| *it >= 1.0)?;
+            let each = item.worst_per_hour?.times(HOURS_PER_MONTH / devices);
+            let most = resource.number(Key::QuotaAccelerators).unwrap_or(f64::INFINITY);
+            let known = growth.get_or_insert_with(|| Growth {
+                resource: *id,
+                also: members.iter().copied().filter(|it| it != id).collect(),
+                part: Part::Fact(Key::QuotaAccelerators),
+                each,
+                expected: devices,
+                most,
+                given: Money::ZERO,
+            });
+            (known.each, known.expected) = (known.each.max(each), known.expected.max(devices));
+        }
+        growth.filter(|it| it.most > it.expected)
     }
 
     /// Plans that a scheduled run waits for the earlier one.
@@ -111,7 +153,7 @@ impl Plan<'_> {
         };
         self.fixed += each.times(most * HOURS_PER_MONTH);
         let edit = FactEdit { part: Part::Fact(Key::OneAtATime), value: Some(FactValue::Flag(true)) };
-        self.limits.push(NewLimit { resource: id, edit });
+        self.limits.push(NewLimit { resource: id, also: Vec::new(), edit });
     }
 
     fn found(&self, id: ResourceId) -> Option<(&Resource, &BillItem)> {
@@ -126,13 +168,16 @@ impl Plan<'_> {
             return None;
         }
         let (each, expected, most) = if resource.fact(Key::LimitSetting).is_absent() {
-            (item.worst_per_hour?.times(HOURS_PER_MONTH), count.expected.max(count.floor), count.ceiling)
+            // Most autoscalers refuse a maximum of 0.
+            let expected = count.expected.max(count.floor).max(1.0);
+            (item.worst_per_hour?.times(HOURS_PER_MONTH), expected, count.ceiling)
         } else {
             let each = item.worst_per_accelerator?.times(HOURS_PER_MONTH);
             let most = item.worst.as_ref()?.as_ref().map_or(f64::INFINITY, |most| (most.usd() / each.usd()).round());
             (each, 0.0, most)
         };
-        (most > expected).then_some(Growth { resource: id, each, expected, most, given: Money::ZERO })
+        let (also, part) = (Vec::new(), Part::Ceiling);
+        (most > expected).then_some(Growth { resource: id, also, part, each, expected, most, given: Money::ZERO })
     }
 
     /// Divides an amount among all numbers that may grow, the smallest demand first.

@@ -3,13 +3,14 @@
 //! A limit must hold on its own. A schedule or an expected number of hours is not a limit, because nothing enforces it.
 //! Spot machines count at the on-demand price, because a provider never charges more for them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::hours::{limit_of_run, starts_a_month};
 use super::purchase::{PurchaseVariant, buy};
+use super::sustained::shares;
 use super::variants::Pricing;
-use super::{Bill, CostScenario, HOURS_PER_MONTH};
+use super::{Bill, BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::catalog::Money;
 use crate::inventory::{
     BillingRole, Fact, Inventory, Key, Limited, LinkKind, PoolLimit, Purchase, Range, Resource, ResourceId,
@@ -68,7 +69,9 @@ pub enum NoLimit {
     Runs,
     /// The price of a machine.
     Price(Arc<str>),
-    /// It was not evaluated, or it names no accelerator.
+    /// The accelerator: the code does not name it.
+    Machine,
+    /// A file or a block that was not evaluated.
     Unread(Arc<str>),
 }
 
@@ -76,6 +79,7 @@ impl NoLimit {
     pub fn cause(&self) -> &str {
         match self {
             NoLimit::Count(why) | NoLimit::Price(why) | NoLimit::Unread(why) => why,
+            NoLimit::Machine => "the code names no accelerator",
             NoLimit::Runs => "nothing limits how many runs there are at the same time",
         }
     }
@@ -85,6 +89,7 @@ impl NoLimit {
         match name {
             "count" => NoLimit::Count(why.into()),
             "runs" => NoLimit::Runs,
+            "machine" => NoLimit::Machine,
             "price" => NoLimit::Price(why.into()),
             _ => NoLimit::Unread(why.into()),
         }
@@ -95,6 +100,7 @@ impl NoLimit {
             NoLimit::Count(_) => "count",
             NoLimit::Runs => "runs",
             NoLimit::Price(_) => "price",
+            NoLimit::Machine => "machine",
             NoLimit::Unread(_) => "unread",
         }
     }
@@ -135,7 +141,7 @@ impl WorstMonth {
             resource: None,
             why: NoLimit::Unread(it.why.clone()),
         }));
-        worst.unlimited.sort();
+        worst.unlimited.sort_by(|one, other| (&one.why, &one.of).cmp(&(&other.why, &other.of)));
         let on_others = |it: &WorstPart| matches!(it.by, LimitedBy::Pods | LimitedBy::Quota(_)) && !it.most.is_zero();
         worst.assumes_machines = worst.parts.iter().any(on_others);
         worst.parts.sort_by_key(|it| (std::cmp::Reverse(it.most), it.resources.clone()));
@@ -192,41 +198,38 @@ fn quota_of(resource: &Resource) -> Option<(LinkKind, &str)> {
     of(LinkKind::Queue, Key::QueueAccelerators).or_else(|| of(LinkKind::Quota, Key::QuotaAccelerators))
 }
 
-/// Returns the price of all accelerators of a quota for a month, at the most expensive accelerator of its pods.
+/// Returns the most that the pods of a quota cost in a month together: the most expensive mixture that it allows.
 fn within_quota(kind: LinkKind, members: &[ResourceId], inventory: &Inventory, bill: &Bill) -> Option<Money> {
     let key = if kind == LinkKind::Queue { Key::QueueAccelerators } else { Key::QuotaAccelerators };
     let mut quota: Option<f64> = None;
-    let mut each = Money::ZERO;
+    let mut sizes = Sizes::default();
     for id in members {
         let (resource, item) = (inventory.resources.get(id.0)?, bill.items.get(id.0)?);
         let number = resource.number(key)?;
         quota = Some(quota.map_or(number, |known| known.max(number)));
         let devices = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
-        each = each.max(item.worst_per_hour?.times(1.0 / devices));
+        sizes.add(devices, item.worst_per_hour?);
     }
-    Some(each.times(quota? * HOURS_PER_MONTH))
+    Some(sizes.most_within(quota?).times(HOURS_PER_MONTH))
 }
 
 impl Pricing<'_, '_> {
-    /// Returns the most that a machine or pod can cost in an hour.
-    pub(super) fn worst_per_hour(&self, variants: &[&PurchaseVariant<'_>]) -> Result<Money, NoLimit> {
-        let all = variants.iter().map(|variant| self.dearest(variant)).collect::<Result<Vec<Money>, NoLimit>>()?;
-        all.into_iter().max().ok_or_else(|| NoLimit::Price("no machine has a price".into()))
-    }
-
-    /// Returns the most that one accelerator of a machine can cost in an hour.
-    pub(super) fn worst_per_accelerator(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
-        let of = |it: &&PurchaseVariant<'_>| {
-            let count = Some(it.machine.count).filter(|count| *count > 0.0)?;
-            Some(self.dearest(it).ok()?.times(1.0 / count))
-        };
-        variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
+    /// Adds the most that the resource can cost: of one machine or pod per hour, and in a month.
+    pub(super) fn add_worst(&self, item: &mut BillItem, variants: &[&PurchaseVariant<'_>], count: Option<Range>) {
+        let prices = variants.iter().map(|variant| self.dearest(variant)).collect::<Result<Vec<Money>, NoLimit>>();
+        if let Ok(prices) = &prices {
+            item.worst_per_hour = prices.iter().max().copied();
+            let each = variants.iter().zip(prices).filter(|(it, _)| it.machine.count > 0.0);
+            item.worst_per_accelerator = each.map(|(it, price)| price.times(1.0 / it.machine.count)).max();
+        }
+        item.worst = Some(self.worst(variants, prices, count, item.is_unnamed));
     }
 
     /// Returns the most that the resource can cost in a month, or why nothing limits it.
-    pub(super) fn worst(
+    fn worst(
         &self,
         variants: &[&PurchaseVariant<'_>],
+        prices: Result<Vec<Money>, NoLimit>,
         count: Option<Range>,
         is_unnamed: bool,
     ) -> Result<Money, NoLimit> {
@@ -234,14 +237,24 @@ impl Pricing<'_, '_> {
             return Ok(Money::ZERO);
         }
         if is_unnamed {
-            return Err(NoLimit::Unread("the code names no accelerator".into()));
+            return Err(NoLimit::Machine);
         }
-        let together = self.most_together(variants, &|variant| self.dearest(variant).ok());
-        let an_hour = match together {
+        let prices = prices?;
+        let an_hour = match self.most_together(variants, &prices) {
             Some(most) => most,
-            None => self.worst_per_hour(variants)?.times(self.most_replicas(count)?),
+            None => prices.iter().max().copied().unwrap_or_default().times(self.most_replicas(count)?),
         };
-        Ok(an_hour.times(self.most_hours(count)?))
+        let hours = self.most_hours(count)?;
+        Ok(an_hour.times(hours).times(self.least_discount(variants, hours)))
+    }
+
+    /// Returns the share of the price that is left after the automatic discount for a machine that always runs. More
+    /// hours never cost less.
+    fn least_discount(&self, variants: &[&PurchaseVariant<'_>], hours: f64) -> f64 {
+        let is_on_demand = matches!(self.resource.purchase(), None | Some(Purchase::OnDemand));
+        let is_always = (hours - HOURS_PER_MONTH).abs() < 1e-9;
+        let applies = is_on_demand && is_always && variants.iter().all(|it| it.unit.sustains);
+        if applies { shares(Range::exactly(HOURS_PER_MONTH)).ceiling } else { 1.0 }
     }
 
     /// Returns the highest price of a variant: on demand if it can be bought on spot, up to the maximum that the files
@@ -301,7 +314,8 @@ impl Pricing<'_, '_> {
         // A limit of each pod does not limit how often a failed pod is repeated.
         let is_of_each = !resource.fact(Key::PodTimeLimit).is_absent()
             && resource.fact(Key::TimeLimit).span() == resource.fact(Key::PodTimeLimit).span();
-        let hours = starts_a_month(resource).zip(limit.filter(|_| !is_of_each)).map(|(starts, limit)| starts * limit);
+        let hours =
+            starts_a_month(resource).zip(limit.filter(|_| !is_of_each)).map(|(starts, limit)| starts.ceil() * limit);
         match (is_one, hours) {
             (true, hours) => Ok(hours.unwrap_or(HOURS_PER_MONTH).min(HOURS_PER_MONTH)),
             (false, Some(hours)) => Ok(hours),
@@ -310,35 +324,23 @@ impl Pricing<'_, '_> {
     }
 
     /// Returns the highest hourly cost of machines that limits allow together: limits of a pool, or a number of CPUs.
-    pub(super) fn most_together(
-        &self,
-        variants: &[&PurchaseVariant<'_>],
-        price: &dyn Fn(&PurchaseVariant<'_>) -> Option<Money>,
-    ) -> Option<Money> {
-        let of = |limit: &PoolLimit| most_within(limit.of, *limit.most.value()?, variants, price);
+    /// `prices` has the price of each variant.
+    pub(super) fn most_together(&self, variants: &[&PurchaseVariant<'_>], prices: &[Money]) -> Option<Money> {
+        let of = |limit: &PoolLimit| most_within(limit.of, *limit.most.value()?, variants, prices);
         if !self.resource.limits.is_empty() {
             return self.resource.limits.iter().filter_map(of).min();
         }
         // AWS Batch starts a last machine before it reaches the number of CPUs.
         let cpus = self.resource.cpus_together.map(|cpus| cpus.ceiling).filter(|it| it.is_finite() && *it > 0.0)?;
-        let last = variants.iter().map(|it| price(it)).collect::<Option<Vec<_>>>()?.into_iter().max()?;
-        Some(most_within(Limited::Cpus, cpus - 1.0, variants, price)? + last)
+        Some(most_within(Limited::Cpus, cpus - 1.0, variants, prices)? + prices.iter().max().copied()?)
     }
 }
 
-/// The most steps of an exact calculation. Beyond it, the most expensive unit fills the limit.
-const MOST_STEPS: usize = 100_000;
-
 /// Returns the highest hourly cost of any mixture of machines within a limit. `None` if the limit does not apply to all
 /// machines.
-fn most_within(
-    of: Limited,
-    most: f64,
-    variants: &[&PurchaseVariant<'_>],
-    price: &dyn Fn(&PurchaseVariant<'_>) -> Option<Money>,
-) -> Option<Money> {
-    let mut sizes: HashMap<u64, Money> = HashMap::new();
-    for variant in variants {
+fn most_within(of: Limited, most: f64, variants: &[&PurchaseVariant<'_>], prices: &[Money]) -> Option<Money> {
+    let mut sizes = Sizes::default();
+    for (variant, price) in variants.iter().zip(prices) {
         let machine = &variant.machine;
         let each = match of {
             Limited::Machines => Some(1.0),
@@ -346,27 +348,71 @@ fn most_within(
             Limited::Cpus => machine.cpus,
             Limited::MemoryGib => machine.memory_gib,
         };
-        let each = each.filter(|each| *each > 0.0)?;
-        let price = price(variant)?;
-        let known = sizes.entry(each.to_bits()).or_insert(price);
-        *known = (*known).max(price);
+        sizes.add(each.filter(|each| *each > 0.0)?, *price);
     }
-    let sizes: Vec<(f64, Money)> = sizes.into_iter().map(|(each, price)| (f64::from_bits(each), price)).collect();
-    let sizes: Vec<(f64, Money)> = sizes.into_iter().filter(|(each, _)| *each <= most).collect();
-    let is_whole = sizes.iter().all(|(each, _)| each.fract() == 0.0);
-    if let [(each, price)] = sizes.as_slice() {
-        return Some(price.times((most / each).floor()));
+    Some(sizes.most_within(most))
+}
+
+/// The sizes of machines or pods, each with the highest price of that size.
+#[derive(Default)]
+struct Sizes(BTreeMap<u64, (f64, Money)>);
+
+/// The most steps of an exact calculation. Beyond it, the most expensive unit fills the limit.
+const MOST_STEPS: f64 = 100_000.0;
+
+impl Sizes {
+    fn add(&mut self, size: f64, price: Money) {
+        let known = self.0.entry(size.to_bits()).or_insert((size, price));
+        known.1 = known.1.max(price);
     }
-    if !is_whole || most * sizes.len() as f64 > MOST_STEPS as f64 {
-        let rate = |(each, price): &(f64, Money)| price.times(most / each);
-        return Some(sizes.iter().map(rate).max().unwrap_or(Money::ZERO));
+
+    /// Returns the price of the most expensive mixture whose sizes together are within `most`.
+    fn most_within(&self, most: f64) -> Money {
+        let sizes: Vec<(f64, Money)> = self.0.values().copied().filter(|(size, _)| *size <= most).collect();
+        if let [(size, price)] = sizes.as_slice() {
+            return price.times((most / size).floor());
+        }
+        if sizes.iter().any(|(size, _)| size.fract() != 0.0) || most * sizes.len() as f64 > MOST_STEPS {
+            return sizes.iter().map(|(size, price)| price.times(most / size)).max().unwrap_or(Money::ZERO);
+        }
+        // The most expensive mixture of each size, from the smallest up.
+        let mut best = vec![Money::ZERO; most as usize + 1];
+        for whole in 1..best.len() {
+            let with = |(size, price): &(f64, Money)| Some(*best.get(whole.checked_sub(*size as usize)?)? + *price);
+            let most = sizes.iter().filter_map(with).max().unwrap_or(Money::ZERO);
+            best[whole] = most.max(best[whole - 1]);
+        }
+        best.last().copied().unwrap_or(Money::ZERO)
     }
-    // The best of each size, from the smallest up.
-    let mut best = vec![Money::ZERO; most as usize + 1];
-    for size in 1..best.len() {
-        let with = |(each, price): &(f64, Money)| Some(*best.get(size.checked_sub(*each as usize)?)? + *price);
-        let most = sizes.iter().filter_map(with).max().unwrap_or(Money::ZERO);
-        best[size] = most.max(best[size - 1]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn most(sizes: &[(f64, f64)], limit: f64) -> f64 {
+        let mut all = Sizes::default();
+        sizes.iter().for_each(|(size, usd)| all.add(*size, Money::from_usd(*usd)));
+        all.most_within(limit).usd()
     }
-    best.last().copied()
+
+    #[test]
+    fn a_mixture_can_cost_more_than_one_size() {
+        assert_eq!(most(&[(8.0, 98.0)], 10.0), 98.0);
+        assert_eq!(most(&[(8.0, 98.0), (1.0, 4.0)], 10.0), 106.0);
+        assert_eq!(most(&[(8.0, 98.0), (3.0, 40.0)], 10.0), 120.0);
+        assert_eq!(most(&[(8.0, 98.0), (8.0, 20.0)], 7.0), 0.0, "no machine fits");
+        assert_eq!(most(&[], 7.0), 0.0);
+    }
+
+    #[test]
+    fn a_large_limit_is_never_below_the_exact_one() {
+        for limit in [50.0, 500.0, 5_000.0] {
+            let rate = 98.0 / 8.0 * limit;
+            let exact = most(&[(8.0, 98.0), (1.0, 4.0), (3.0, 13.0)], limit);
+            assert!(exact <= rate && exact > rate * 0.9, "{exact} of {rate}");
+        }
+        assert_eq!(most(&[(8.0, 98.0), (1.0, 4.0)], 1e9), 98.0 / 8.0 * 1e9);
+        assert_eq!(most(&[(0.5, 1.0), (2.0, 3.0)], 5.0), 10.0);
+    }
 }

@@ -23,6 +23,7 @@ pub use answers::explain_own::explain_own;
 pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
+pub use answers::limits::{limits, worst_month};
 pub use answers::notes::{Note, notes};
 pub use answers::on_lines::{CallOnLine, finding_in_place, prices_on_lines};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};

@@ -411,6 +411,12 @@ impl Completion<'_> {
     /// Applies the limits of a pool to its number of machines. If several types are possible, the smallest may allow
     /// the most.
     fn limits(&self, resource: &mut Resource) {
+        // A limit names the accelerators of a vendor.
+        if let (Fact::Absent, Some(known)) = (resource.fact(Key::Vendor), resource.fact(Key::LimitSetting).span())
+            && let Some(vendor) = self.vendor(resource)
+        {
+            resource.set(Key::Vendor, Fact::known(FactValue::text(vendor), known, FactOrigin::Resolved));
+        }
         let Some(span) = resource.limits.iter().find_map(|limit| limit.most.span()) else { return };
         let provider = resource.text(Key::Provider).unwrap_or_default();
         let machines = match resource.fact(Key::Machine) {

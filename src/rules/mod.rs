@@ -50,7 +50,7 @@ pub use fix_section::body_with_fix;
 pub use names::KnownNames;
 pub use page::{Declared, LooksAt, Operand, PageMistake, RuleFile, is_name};
 pub(crate) use server_rule::ServerRule;
-pub use set::{BUILT_IN, Rules};
+pub use set::{BUILT_IN, MAXIMUM, Rules};
 pub use settings::{
     ApprovedResource, Budget, CountLimit, Override, PackName, PageText, ParameterValue, PathSettings, Profile,
     RuleSettings, UseElsewhere,

@@ -330,6 +330,7 @@ impl Rules {
             let message = format!("the new limit is {}", it.edit);
             Some(Finding {
                 resource: Some(it.resource),
+                also: it.also.clone(),
                 fix: Some(fix),
                 ..finding(page, message, None, resource.span)
             })
@@ -430,7 +431,7 @@ impl From<FailedRule> for Diagnostic {
 }
 
 /// The rule about the most that a month can cost.
-const MAXIMUM: &str = "exceeded-maximum";
+pub const MAXIMUM: &str = "exceeded-maximum";
 
 /// Returns a finding of a rule about a place.
 fn finding(page: &RuleFile, message: String, help: Option<String>, span: Span) -> Finding {

@@ -87,6 +87,10 @@ fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
     match &wish.part {
         Part::Fact(key) => resource.fact(*key).value() == wish.value.as_ref(),
         Part::Floor => resource.count.value().is_some_and(|range| range.floor == 0.0),
+        Part::Ceiling => {
+            let wanted = wish.value.as_ref().and_then(FactValue::as_number);
+            resource.count.value().map(|range| range.ceiling) == wanted
+        }
         Part::Label(key) => {
             let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
             label.map(|it| it.to_string()) == wish.value.as_ref().map(FactValue::to_string)
@@ -101,7 +105,7 @@ fn others(resource: &Resource, wish: &FactEdit) -> String {
     for (key, fact) in resource.labels.entries.iter().filter(|(key, _)| wish.part != Part::Label(key.as_str().into())) {
         let _ = write!(text, "{key}:{:?} ", fact.value());
     }
-    if wish.part != Part::Floor {
+    if !matches!(wish.part, Part::Floor | Part::Ceiling) {
         let _ = write!(text, "{:?}", resource.count.value());
     }
     text

@@ -270,6 +270,9 @@ fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
         (Part::Floor, value) => {
             resource.count.value().map(|range| range.floor) == value.as_ref().and_then(FactValue::as_number)
         }
+        (Part::Ceiling, value) => {
+            resource.count.value().map(|range| range.ceiling) == value.as_ref().and_then(FactValue::as_number)
+        }
         (Part::Label(key), value) => {
             let label = resource.labels.entries.get(&**key).and_then(|fact| fact.value());
             label.map(|it| it.to_string()) == value.as_ref().map(ToString::to_string)

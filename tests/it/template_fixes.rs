@@ -126,6 +126,7 @@ fn is_granted(resource: &Resource, wish: &FactEdit) -> bool {
                 .is_some_and(|it| same(it) || *key == Key::Purchase && *it == FactValue::text("mixed"))
         }
         Part::Floor => resource.count.value().map(|it| it.floor) == wanted.as_number(),
+        Part::Ceiling => resource.count.value().map(|it| it.ceiling) == wanted.as_number(),
         Part::Label(key) => {
             resource.labels.entries.get(&**key).and_then(|it| it.value()).is_some_and(|it| **it == *wanted.to_string())
         }

@@ -32,6 +32,12 @@ pub(in crate::cli) struct ReviewArguments {
     /// Link the published page in the Slack or Teams message: https://HOST/PATH
     #[arg(long, value_name = "URL", value_parser = page_url)]
     pub(in crate::cli) url: Option<ReviewCommit>,
+    /// Write only a few sentences, each with its evidence: the cost, the waste, the limit, the change, and what to do
+    #[arg(long)]
+    pub(in crate::cli) summary: bool,
+    /// With --summary in Markdown: link to lines of the files at this address: https://HOST/OWNER/NAME/blob/COMMIT
+    #[arg(long, value_name = "URL", value_parser = page_url, requires = "summary")]
+    pub(in crate::cli) files_url: Option<ReviewCommit>,
     #[command(flatten)]
     pub(in crate::cli) input: InputArguments,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::catalog::Money;
 use crate::source::Date;
 
 /// Options that choose what gpulint reads.
@@ -44,6 +45,9 @@ pub(in crate::cli) struct InputArguments {
     /// A directory to use instead of the current directory.
     #[arg(skip)]
     pub(in crate::cli) here: Option<PathBuf>,
+    /// The most that a month may cost: the analysis then contains the limits that are missing or too high.
+    #[arg(skip)]
+    pub(in crate::cli) limit: Option<Money>,
     /// Forbids that settings of the repository start programs, because no user has agreed to it.
     #[arg(skip)]
     pub(in crate::cli) starts_nothing: bool,

@@ -10,6 +10,7 @@ mod fixing;
 mod history;
 mod input;
 mod judging;
+mod limit;
 mod mcp;
 mod output;
 mod rules;
@@ -36,6 +37,7 @@ pub(super) use fixing::FixArguments;
 pub(super) use history::{BlameArguments, Commits, HistoryArguments, ReviewArguments, Since};
 pub(super) use input::InputArguments;
 pub(super) use judging::{FailOnChoice, Selection};
+pub(super) use limit::LimitArguments;
 pub(super) use mcp::Mcp;
 pub(super) use output::{ColorChoice, Output};
 pub(super) use rules::{ConfigCommand, RulesInitArguments, RulesVerb};
@@ -90,6 +92,8 @@ pub(super) enum Verb {
     Base(BaseCommit),
     /// List every accelerator resource with its minimum, expected and maximum cost per month
     Cost(Box<CostArguments>),
+    /// Show the most that a month can cost and what limits it, or write limits that keep it within an amount
+    Limit(Box<LimitArguments>),
     /// Recommend commitments for machines that always run, and what to leave on spot and on demand
     Plan(Box<Purchases>),
     /// Show the cost at each commit, and which commits raised or lowered it
@@ -214,6 +218,7 @@ impl CliArguments {
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
             Some(Verb::Plan(plan)) => &mut plan.output,
+            Some(Verb::Limit(limit)) => &mut limit.output,
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,

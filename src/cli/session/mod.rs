@@ -212,6 +212,7 @@ impl Session {
                     exclude: options::excluded(input, &config),
                 },
                 pricing: prices::settings(&config, today),
+                limit: input.limit,
                 measured,
                 catalog: in_force::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),

@@ -26,7 +26,14 @@ pub(in crate::cli) fn run(arguments: &ReviewArguments) -> Result<ExitStatus, Fai
     };
     let (analysis, findings) = session.judge();
     let found = Report { title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };
-    let review = report::CostReview { month, report: &found, history: &history, url: arguments.url.clone() };
+    let review = report::CostReview {
+        month,
+        report: &found,
+        history: &history,
+        url: arguments.url.clone(),
+        files: arguments.files_url.clone(),
+        is_summary: arguments.summary,
+    };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::review(format, &review, arguments.view.style(style))
     })?;

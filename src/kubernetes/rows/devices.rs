@@ -219,6 +219,8 @@ struct File {
 #[derive(Default)]
 pub(in crate::kubernetes) struct Devices {
     exact: HashMap<String, DeviceClass>,
+    /// The first key of whole devices of each vendor.
+    usual: HashMap<String, String>,
     patterns: Vec<DeviceClass>,
     shares: HashMap<String, DeviceShare>,
     /// Devices that some share keys request on their own.
@@ -255,7 +257,12 @@ impl Devices {
                 key,
             }
         });
+        let mut usual: HashMap<String, String> = HashMap::new();
+        for device in exact.iter().filter(|it: &&DeviceClass| !it.slice && !it.shared && it.per.is_none()) {
+            usual.entry(device.vendor.clone()).or_insert_with(|| device.key.clone());
+        }
         Ok(Devices {
+            usual,
             exact: exact.into_iter().map(|device| (device.key.clone(), device)).collect(),
             patterns,
             share_patterns,
@@ -272,10 +279,7 @@ impl Devices {
 
     /// Returns the resource key by which pods request whole accelerators of a vendor.
     pub(in crate::kubernetes) fn whole_device(&self, vendor: &str) -> Option<&str> {
-        let is_whole =
-            |it: &&DeviceClass| it.vendor == vendor && !it.slice && !it.shared && it.per.is_none() && it.chip.is_none();
-        let all = self.exact.values().filter(is_whole).map(|it| it.key.as_str());
-        all.min_by_key(|key| (key.len(), *key))
+        self.usual.get(vendor).map(String::as_str)
     }
 
     /// Returns the device of a resource key, and the part that matches `*` in its definition.

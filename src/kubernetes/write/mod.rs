@@ -33,6 +33,7 @@ pub fn write(resource: &Resource, wish: &FactEdit, sources: &SourceFiles) -> Res
     let edits = match &wish.part {
         Part::Floor => floor(resource, wish, sources)?,
         Part::Ceiling => ceiling::write(resource, wish, sources)?,
+        Part::Fact(Key::QuotaAccelerators) => return ceiling::quota(resource, wish, sources),
         part => {
             let document = Document::around(resource.body, sources)?;
             let paper = document.paper();

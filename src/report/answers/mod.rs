@@ -6,6 +6,7 @@ pub(super) mod explain_own;
 pub(super) mod explain_run;
 pub(super) mod explain_speed;
 pub(super) mod fit;
+pub(super) mod limits;
 pub(super) mod notes;
 pub(super) mod on_lines;
 pub(super) mod paid;

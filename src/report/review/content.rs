@@ -23,6 +23,10 @@ pub struct CostReview<'a> {
     pub history: &'a CostHistory,
     /// The address of the full report, for messages.
     pub url: Option<ReviewCommit>,
+    /// The address of the files, for links to lines.
+    pub files: Option<ReviewCommit>,
+    /// Whether to write only a few sentences.
+    pub is_summary: bool,
 }
 
 /// The change of cost in a month, with its commits.
@@ -34,6 +38,13 @@ pub(super) struct Moved<'a> {
     unknown: usize,
     /// The steps of the month, the largest first.
     pub(super) steps: Vec<&'a CostStep>,
+}
+
+impl<'a> Moved<'a> {
+    /// Returns the cost at the beginning and at the end of the month, if both are known.
+    pub(super) fn ends(&self) -> Option<(&'a Snapshot, &'a Snapshot)> {
+        self.before.zip(self.after)
+    }
 }
 
 impl<'a> CostReview<'a> {

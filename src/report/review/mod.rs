@@ -4,6 +4,7 @@ mod content;
 mod html;
 mod month;
 mod paid;
+mod summary;
 mod text;
 
 pub use content::CostReview;
@@ -14,6 +15,9 @@ use super::{Format, ReportStyle};
 /// Returns the review in a format; `None` if the format is only for findings.
 pub fn review(format: Format, review: &CostReview, style: ReportStyle) -> Option<String> {
     match format {
+        Format::Text if review.is_summary => Some(summary::text(review)),
+        Format::Markdown if review.is_summary => Some(summary::markdown(review)),
+        _ if review.is_summary => None,
         Format::Html => Some(html::page(review)),
         Format::Text => Some(text::text(review, style)),
         Format::Markdown => Some(text::markdown(review)),

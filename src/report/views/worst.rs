@@ -9,7 +9,7 @@ const PROOF: &str = "`gpulint limit`";
 /// Returns a line such as `can never cost more than $74,132/month; proof: gpulint limit`.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let worst = there(report)?;
-    Some(format!("{}; {}: {PROOF}", answer(report, worst), if worst.most().is_some() { "proof" } else { "limits" }))
+    Some(format!("{}; {}: {PROOF}", in_words(report, worst), if worst.most().is_some() { "proof" } else { "limits" }))
 }
 
 /// Returns a line about both states of a change, such as `can never cost more than $74,132/month (was $50,000)`.
@@ -22,7 +22,7 @@ pub(in crate::report) fn change(before: &Report, after: &Report) -> Option<Strin
         (None, Some(_)) => "had no limit".to_owned(),
         (None, None) => "had none before".to_owned(),
     };
-    Some(format!("{} ({was})", answer(after, worst)))
+    Some(format!("{} ({was})", in_words(after, worst)))
 }
 
 /// Returns the most that a month can cost, if something counts.
@@ -31,21 +31,20 @@ fn there<'a>(report: &Report<'a>) -> Option<&'a WorstMonth> {
     report.bill.worst.as_ref().filter(|_| is_counted && !report.is_empty)
 }
 
-fn answer(report: &Report, worst: &WorstMonth) -> String {
+/// Returns the most that a month can cost, or what has no limit; `None` if nothing counts.
+pub(in crate::report) fn answer(report: &Report) -> Option<String> {
+    there(report).map(|worst| in_words(report, worst))
+}
+
+fn in_words(report: &Report, worst: &WorstMonth) -> String {
     let Some(most) = worst.most() else { return format!("no upper limit: {}", causes(report, worst)) };
     let on = if worst.assumes_machines { " on the assumed machines" } else { "" };
     format!("can never cost more than {}/month{on}", report.currency.amount(most))
 }
 
-/// Returns the first thing without a limit and its place. A number without a limit comes before an unknown price.
+/// Returns the first thing without a limit and its place.
 fn causes(report: &Report, worst: &WorstMonth) -> String {
-    let order = |it: &&Unlimited| match it.why {
-        NoLimit::Count(_) => 0,
-        NoLimit::Runs => 1,
-        NoLimit::Price(_) => 2,
-        NoLimit::Unread(_) => 3,
-    };
-    let Some(first) = worst.unlimited.iter().min_by_key(order) else { return String::new() };
+    let Some(first) = worst.unlimited.first() else { return String::new() };
     let more = match worst.unlimited.len() - 1 {
         0 => String::new(),
         more => format!(", and {more} more"),
@@ -68,6 +67,7 @@ fn lacks(why: &NoLimit) -> &'static str {
         NoLimit::Count(_) => "has no maximum number",
         NoLimit::Runs => "can run any number of times",
         NoLimit::Price(_) => "has no known price",
+        NoLimit::Machine => "names no accelerator",
         NoLimit::Unread(_) => "is not evaluated",
     }
 }

@@ -4,6 +4,7 @@
 mod chosen;
 mod costs;
 mod dialogue;
+pub(in crate::cli) mod limit;
 mod patch;
 
 use std::fs;

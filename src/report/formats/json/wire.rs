@@ -674,7 +674,7 @@ pub(in crate::report) struct WireWorst {
 pub(in crate::report) struct WireUnlimited {
     /// The address of the resource, or the path of the file.
     pub of: String,
-    /// `count`, `runs`, `price` or `unread`.
+    /// `count`, `runs`, `machine`, `price` or `unread`.
     pub cause: Cow<'static, str>,
     pub why: String,
 }

@@ -245,15 +245,16 @@ impl Pricing<'_, '_> {
             None => prices.iter().max().copied().unwrap_or_default().times(self.most_replicas(count)?),
         };
         let hours = self.most_hours(count)?;
-        Ok(an_hour.times(hours).times(self.least_discount(variants, hours)))
+        Ok(an_hour.times(hours).times(self.least_discount(variants, count, hours)))
     }
 
-    /// Returns the share of the price that is left after the automatic discount for a machine that always runs. More
-    /// hours never cost less.
-    fn least_discount(&self, variants: &[&PurchaseVariant<'_>], hours: f64) -> f64 {
+    /// Returns the share of the price that is left after the automatic discount, for machines whose number never changes.
+    fn least_discount(&self, variants: &[&PurchaseVariant<'_>], count: Option<Range>, hours: f64) -> f64 {
         let is_on_demand = matches!(self.resource.purchase(), None | Some(Purchase::OnDemand));
-        let is_always = (hours - HOURS_PER_MONTH).abs() < 1e-9;
-        let applies = is_on_demand && is_always && variants.iter().all(|it| it.unit.sustains);
+        let is_always =
+            (hours - HOURS_PER_MONTH).abs() < 1e-9 && count.is_some_and(|it| it == Range::exactly(it.floor));
+        let is_machine = self.resource.role == BillingRole::Rented && self.resource.shifts.is_empty();
+        let applies = is_on_demand && is_always && is_machine && variants.iter().all(|it| it.unit.sustains);
         if applies { shares(Range::exactly(HOURS_PER_MONTH)).ceiling } else { 1.0 }
     }
 

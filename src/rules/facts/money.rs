@@ -11,7 +11,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::fit::FitAlternative;
 use crate::inventory::{Key, Orphaned, Resource};
 use crate::languages::cel::{CelType, CelValue};
-use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH, Period, Status, measured_month};
+use crate::pricing::{BillItem, CostScenario, HOURS_PER_MONTH, NoLimit, Period, Status, Unlimited, measured_month};
 use crate::source::{Date, civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
@@ -126,6 +126,9 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             combined: MONEY.holds(), "Combined monthly total, in which each dollar counts once: pods on machines of the files add nothing." => |asking, id| money(asking, id, MoneySum::Combined);
             disks: MONEY.holds(), "Monthly cost of the disks of all machines, billed in addition to the machines." => |asking, id| money(asking, id, MoneySum::AllDisks);
             worst: CelType::Double, "Most that a month can cost, in dollars. Infinite if something has no limit." => |asking, _| worst(asking);
+            worst_limited: CelType::Double, "Most that everything with a limit can cost in a month, in dollars." => |asking, _| {
+                asking.world.bill.worst.as_ref().map_or(CelValue::Absent, |it| CelValue::Double(it.limited.usd()))
+            };
             stale: CelType::Integer, "Number of resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
             orphaned: CelType::Double, "Dollars that the last monthly bill has for machines that no file here defines. Only for providers in \
              `paid.complete`." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
@@ -140,7 +143,16 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
 /// Returns the most that a month can cost.
 fn worst(asking: &FactContext<'_>) -> CelValue {
     let Some(worst) = &asking.world.bill.worst else { return CelValue::Absent };
-    CelValue::Double(worst.most().map_or(f64::INFINITY, Money::usd))
+    let is_unlimited = |it: &Unlimited| {
+        let resource = it.resource.and_then(|id| asking.world.inventory.resources.get(id.0));
+        it.why == NoLimit::Runs || resource.is_some_and(Resource::is_unlimited)
+    };
+    match (worst.most(), worst.unlimited.first()) {
+        (Some(most), _) => CelValue::Double(most.usd()),
+        (None, _) if worst.unlimited.iter().any(is_unlimited) => CelValue::Double(f64::INFINITY),
+        (None, Some(open)) => unknown_sum(&open.why.cause().into()),
+        (None, None) => CelValue::Absent,
+    }
 }
 
 fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {

@@ -122,9 +122,10 @@ impl Plan<'_> {
         }
     }
 
-    /// Returns the quota of the namespace of some pods. The largest of them always fits.
+    /// Returns the quota of the namespace of some pods. All pods with a number fit, and one run of the largest job.
     fn quota(&self, members: &[ResourceId]) -> Option<Growth> {
         let mut growth: Option<Growth> = None;
+        let (mut steady, mut largest): (f64, f64) = (0.0, 0.0);
         for id in members {
             let (resource, item) = self.found(*id)?;
             let devices = resource.number(Key::AcceleratorCount).filter(|it| *it >= 1.0)?;
@@ -135,13 +136,18 @@ impl Plan<'_> {
                 also: members.iter().copied().filter(|it| it != id).collect(),
                 part: Part::Fact(Key::QuotaAccelerators),
                 each,
-                expected: devices,
+                expected: 0.0,
                 most,
                 given: Money::ZERO,
             });
-            (known.each, known.expected) = (known.each.max(each), known.expected.max(devices));
+            known.each = known.each.max(each);
+            match resource.count.value().filter(|_| resource.flag(Key::Repeats) != Some(true)) {
+                Some(count) => steady += count.expected.max(count.floor) * devices,
+                None => largest = largest.max(devices),
+            }
         }
-        growth.filter(|it| it.most > it.expected)
+        let expected = steady + largest;
+        growth.map(|it| Growth { expected, ..it }).filter(|it| it.most > expected)
     }
 
     /// Plans that a scheduled run waits for the earlier one.

@@ -4,6 +4,7 @@ use crate::catalog::{Catalog, Quote};
 use crate::cli::args::Fit;
 use crate::cli::io::output;
 use crate::cli::{ExitStatus, Failure};
+use crate::fit::promise::by_promise;
 use crate::fit::{self, Assessment, FitChoice, Market, MarketPlace, ServerGoal, ServerSettings, tokens};
 use crate::inventory::{Fact, Resource, Task};
 use crate::report::{self, CodeTarget, HubName, ServerCode};
@@ -24,6 +25,8 @@ pub(super) struct CodeRequest<'c> {
     pub(super) market: &'c Market<'c>,
     /// The requirements of `--by token`, if the cost of a token decides.
     pub(super) goal: Option<ServerGoal>,
+    /// The limits on latency and load, if the machines must hold them.
+    pub(super) promise: Option<ServerGoal>,
 }
 
 /// A machine on which the code runs, with its price.
@@ -31,6 +34,8 @@ struct CodeMachine<'c> {
     choice: FitChoice,
     region: &'c str,
     quote: Quote<'c>,
+    /// The machines that hold the promise together.
+    machines: f64,
 }
 
 impl<'c> CodeRequest<'c> {
@@ -52,7 +57,7 @@ impl<'c> CodeRequest<'c> {
             Failure::new(why).with_help("pass the config.json of the model with --models")
         })?;
         let places = self.places()?;
-        let machine = self.cheapest(&places, &settings)?;
+        let machine = self.cheapest(&places, &settings, assessment.lengths.1)?;
         let of_all = fit::options(self.resource, self.catalog, self.market, &self.all_places());
         let code = ServerCode {
             model,
@@ -63,7 +68,9 @@ impl<'c> CodeRequest<'c> {
             settings: &settings,
             requests: self.goal.as_ref().and_then(|goal| goal.concurrency),
             lengths: assessment.lengths,
-            cheapest: of_all.first().filter(|_| self.goal.is_none()),
+            cheapest: of_all.first().filter(|_| self.goal.is_none() && self.promise.is_none()),
+            machines: machine.machines,
+            promise: self.promise.as_ref().map(|goal| goal.format_limits(assessment.lengths.1)),
         };
         let code = report::server_code(self.target, &code);
         output::print(&code.map_err(|refusal| Failure::new(refusal.why).with_help(refusal.help))?)?;
@@ -127,9 +134,18 @@ impl<'c> CodeRequest<'c> {
     }
 
     /// Returns the cheapest machine that holds the model and that the target can name.
-    fn cheapest(&self, places: &[MarketPlace<'c>], settings: &ServerSettings) -> Result<CodeMachine<'c>, Failure> {
+    fn cheapest(
+        &self,
+        places: &[MarketPlace<'c>],
+        settings: &ServerSettings,
+        answer: f64,
+    ) -> Result<CodeMachine<'c>, Failure> {
         let (resource, catalog) = (self.resource, self.catalog);
-        let found = if let Some(goal) = &self.goal {
+        let found = if let Some(goal) = &self.promise {
+            let found = by_promise(resource, catalog, self.market, places, goal, false).holding.into_iter();
+            let mut machines = found.filter_map(|it| Some((it.machines, self.named(it.choice, places)?)));
+            machines.next().map(|(machines, found)| CodeMachine { machines, ..found })
+        } else if let Some(goal) = &self.goal {
             let found = tokens::by_token(resource, catalog, self.market, places, goal).priced.into_iter();
             let mut choices = found.map(|it| FitChoice { speed: Some(it.speed), ..it.choice });
             choices.find_map(|choice| self.named(choice, places))
@@ -140,7 +156,10 @@ impl<'c> CodeRequest<'c> {
         let Some(mut found) = found else {
             let clouds: Vec<&str> = places.iter().map(|place| place.provider).collect();
             let (clouds, context) = (clouds.join(", "), settings.context);
-            let why = format!("no NVIDIA machine of {clouds} holds the model with a context of {context} tokens");
+            let limits =
+                self.promise.map_or(String::new(), |goal| format!(" and surely holds {}", goal.format_limits(answer)));
+            let why =
+                format!("no NVIDIA machine of {clouds} holds the model with a context of {context} tokens{limits}");
             let help =
                 "pass a smaller --context or a --precision with fewer bits, or leave out --emit to see other machines";
             return Err(Failure::new(why).with_help(help));
@@ -161,6 +180,6 @@ impl<'c> CodeRequest<'c> {
         let quote = self.catalog.quote(&self.catalog.machine(&choice.provider, &name)?, place.region)?;
         let per_hour = quote.on_demand?;
         let choice = FitChoice { machine: name, per_hour, machine_per_hour: per_hour, ..choice };
-        Some(CodeMachine { choice, region: place.region, quote })
+        Some(CodeMachine { choice, region: place.region, quote, machines: 1.0 })
     }
 }

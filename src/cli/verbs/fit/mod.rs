@@ -65,8 +65,9 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     }
     if let Some(target) = arguments.emit.as_deref().and_then(CodeTarget::named) {
         let goal = (arguments.by == "token").then(|| goal(arguments, resource, &catalog));
+        let promise = promise::asked(arguments, resource, &catalog)?;
         let (catalog, market) = (&catalog, &market);
-        return CodeRequest { arguments, target, resource, catalog, market, goal }.emit(&fact);
+        return CodeRequest { arguments, target, resource, catalog, market, goal, promise }.emit(&fact);
     }
     if promise::is_asked(arguments) {
         return promise::run(arguments, resource, &catalog, &market);

@@ -17,13 +17,17 @@ pub(super) fn is_asked(arguments: &Fit) -> bool {
         || (arguments.ms_per_token.is_some() && arguments.by != "token")
 }
 
-/// Answers with the machines that hold the promise. The exit code is 1 if none does.
-pub(super) fn run(
-    arguments: &Fit,
-    resource: &Resource,
-    catalog: &Catalog,
-    market: &Market<'_>,
-) -> Result<ExitStatus, Failure> {
+/// Returns the promise that the user asks for, or `None` if there is none.
+pub(super) fn asked(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> Result<Option<ServerGoal>, Failure> {
+    if !is_asked(arguments) {
+        return Ok(None);
+    }
+    demand_server(arguments)?;
+    goal(arguments, resource, catalog).map(Some)
+}
+
+/// Refuses options that contradict a promise.
+fn demand_server(arguments: &Fit) -> Result<(), Failure> {
     if arguments.task != "serve" {
         return Err(Failure::new("--ttft, --tpot and --load need a model server").with_help("leave out --task"));
     }
@@ -31,6 +35,17 @@ pub(super) fn run(
         return Err(Failure::new("--ttft and --load cannot be used with --by token")
             .with_help("leave out --by token: gpulint lists the machines that hold the promise for the least money"));
     }
+    Ok(())
+}
+
+/// Answers with the machines that hold the promise. The exit code is 1 if none does.
+pub(super) fn run(
+    arguments: &Fit,
+    resource: &Resource,
+    catalog: &Catalog,
+    market: &Market<'_>,
+) -> Result<ExitStatus, Failure> {
+    demand_server(arguments)?;
     let goal = goal(arguments, resource, catalog)?;
     let places = all_places(arguments, catalog)?;
     let may_quantize = arguments.precision.is_none();

@@ -28,12 +28,14 @@ pub(super) fn write(code: &ServerCode<'_>, arguments: &[String]) -> String {
         selector(code).iter().fold(String::new(), |text, (key, value)| format!("{text}        {key}: \"{value}\"\n"));
     let (mounts, volumes) = if code.devices() > 1.0 { (SHARED_MEMORY_MOUNT, SHARED_MEMORY) } else { ("", "") };
     let (header, devices) = (code.header(&notes), code.devices().to_string());
+    let replicas = code.machines.to_string();
     let values = [
         ("header", header.as_str()),
         ("name", &name),
         ("selector", &selector),
         ("arguments", &arguments),
         ("devices", &devices),
+        ("replicas", &replicas),
         ("mounts", mounts),
         ("volumes", volumes),
     ];

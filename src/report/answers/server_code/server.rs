@@ -64,6 +64,10 @@ pub struct ServerCode<'a> {
     pub lengths: (f64, f64),
     /// The cheapest machine of all clouds.
     pub cheapest: Option<&'a FitChoice>,
+    /// The number of machines.
+    pub machines: f64,
+    /// The limits on latency and load that the machines hold.
+    pub promise: Option<String>,
 }
 
 /// Returns a template with its values, each in the place of its name between two `@`.
@@ -158,6 +162,13 @@ impl ServerCode<'_> {
             let (copies, devices) = (self.copies(), choice.devices);
             lines.push(format!("The server runs {copies} copies of the model, each on {devices} of the accelerators."));
         }
+        if let Some(promise) = &self.promise {
+            let machines = match self.machines {
+                1.0 => "One machine surely holds".to_owned(),
+                many => format!("Together, {many} machines ({}/month) surely hold", self.month_of_all()),
+            };
+            lines.push(format!("{machines} {promise} (slow end of an estimate)."));
+        }
         if let Some(other) = self.cheapest.filter(|other| other.per_hour < choice.machine_per_hour) {
             let month = Currency::USD.amount(other.per_hour.times(HOURS_PER_MONTH));
             let (provider, machine) = (&other.provider, &other.machine);
@@ -167,6 +178,17 @@ impl ServerCode<'_> {
         lines.extend_from_slice(notes);
         let lines: Vec<String> = lines.iter().map(|line| format!("# {line}")).collect();
         lines.join("\n")
+    }
+
+    fn month_of_all(&self) -> String {
+        Currency::USD.amount(self.choice.machine_per_hour.times(self.machines * HOURS_PER_MONTH))
+    }
+
+    /// Returns a note for code that starts one machine, if the promise needs several.
+    pub(super) fn note_on_machines(&self) -> Option<String> {
+        (self.machines > 1.0).then(|| {
+            format!("This code starts one machine. Start {} of them, and spread the requests evenly.", self.machines)
+        })
     }
 
     /// Returns the cost of a token and the load for which it is estimated, if there is an estimate.

@@ -63,10 +63,11 @@ pub(super) fn write(code: &ServerCode<'_>, arguments: &[String]) -> String {
         region => format!("{}/{region}", choice.provider),
     };
     let accelerator = accelerator(&choice.provider, machine, &choice.accelerator).unwrap_or(&choice.accelerator);
-    let notes = [
+    let mut notes = vec![
         format!("Start it: sky launch --cluster {name} FILE. If the model is gated, add: --secret HF_TOKEN"),
         format!("Use it: ssh -L {PORT}:localhost:{PORT} {name}, then http://localhost:{PORT}/v1"),
     ];
+    notes.extend(code.note_on_machines());
     let disk = code.disk_gib();
     let disk = if disk > DEFAULT_DISK_GB { format!("  disk_size: {disk}\n") } else { String::new() };
     let (header, count, arguments) = (code.header(&notes), choice.count.to_string(), arguments.join(" "));

@@ -6,11 +6,12 @@ use super::server::{ServerCode, fill};
 const SYSTEM_GIB: f64 = 80.0;
 
 pub(super) fn write(code: &ServerCode<'_>, arguments: &[String]) -> String {
-    let notes = [
+    let mut notes = vec![
         "The server has no password: allow only your clients in the network.".to_owned(),
         "If the model is gated, write your token of Hugging Face into /opt/huggingface/token on the machine."
             .to_owned(),
     ];
+    notes.extend(code.note_on_machines());
     let machine = code.choice.machine.as_str();
     let template = match code.choice.provider.as_str() {
         "azure" => include_str!("azure.tf"),

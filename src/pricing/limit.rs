@@ -60,7 +60,9 @@ pub fn new_limits(inventory: &Inventory, bill: &Bill, most: Money) -> NewLimits 
 impl Growth {
     /// Returns the new maximum, if it is lower.
     fn limit(&self) -> Option<NewLimit> {
-        let more = if self.each.is_zero() { 0.0 } else { (self.given.usd() / self.each.usd()).floor() };
+        // A whole number stays whole after the division.
+        const ROUNDING: f64 = 1e-6;
+        let more = if self.each.is_zero() { 0.0 } else { (self.given.usd() / self.each.usd() + ROUNDING).floor() };
         let limit = self.expected + more;
         let value = Some(FactValue::Number(limit));
         let edit = FactEdit { part: self.part.clone(), value };
@@ -111,8 +113,8 @@ impl Plan<'_> {
                 NoLimit::Runs if !resource.fact(Key::Cron).is_absent() => self.run_one_at_a_time(id),
                 NoLimit::Count(_) if self.growth(id).is_some() => self.growths.extend(self.growth(id)),
                 NoLimit::Runs | NoLimit::Count(_) if resource.role == BillingRole::Requested => {
-                    let place = namespace.map(|namespace| (resource.run.as_ref(), namespace));
-                    place.into_iter().for_each(|place| by_namespace.entry(place).or_default().push(id));
+                    let place = (resource.run.as_ref(), namespace.unwrap_or(&resource.address));
+                    by_namespace.entry(place).or_default().push(id);
                 }
                 _ => {}
             }

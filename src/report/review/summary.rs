@@ -37,11 +37,11 @@ enum Evidence {
 
 pub(super) fn text(review: &CostReview) -> String {
     let all = statements(review);
-    let mut text = all.iter().map(|it| one_line(&it.text)).collect::<Vec<_>>().join(" ") + "\n";
-    for (place, statement) in all.iter().enumerate() {
+    let numbered = all.iter().zip(1..).map(|(it, number)| format!("{} [{number}]", one_line(&it.text)));
+    let mut text = numbered.collect::<Vec<_>>().join(" ") + "\n\n";
+    for (statement, number) in all.iter().zip(1..) {
         let evidence: Vec<String> = statement.evidence.iter().map(Evidence::text).collect();
-        let _ = write!(text, "{}{}. {}", if place == 0 { "\n" } else { "" }, place + 1, one_line(&statement.text));
-        let _ = writeln!(text, " Evidence: {}", evidence.join("; "));
+        let _ = writeln!(text, "[{number}] {}", evidence.join("; "));
     }
     text
 }
@@ -164,6 +164,7 @@ fn changed(review: &CostReview) -> Statement {
             };
             format!("In {}, it {verb} by {} a month.", review.month, currency.amount(amount))
         }
+        None => format!("For {}, the change of the cost is unknown.", review.month),
         _ => format!("{}.", review.format_month(&moved)),
     };
     let step = moved.steps.first().and_then(|step| {

@@ -1,14 +1,16 @@
 //! `gpulint fit`: whether a model fits, and on which machine it is cheapest.
 
 mod code;
+mod market_places;
 mod promise;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use code::CodeRequest;
+use market_places::{by_provider, places};
 
-use crate::catalog::{Catalog, Money, TableError};
+use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
 use crate::cli::io::file_tree::read_limited;
 use crate::cli::io::output;
@@ -22,9 +24,6 @@ use crate::pricing;
 use crate::report::{self, CodeTarget, Format};
 use crate::resolve::complete_machines;
 use crate::source::{Limits, MemoryTree, SourceFiles, Span};
-
-/// The most options that are shown for each large cloud, and for all other clouds together.
-const MOST: usize = 4;
 
 pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     let (mut catalog, _) = prices::catalog(None)?;
@@ -139,61 +138,6 @@ fn nothing_to_hold_it(fact: &mut Fact<Assessment>) {
     if let Fact::Known(known) = fact {
         known.value.placed = Fact::Absent;
     }
-}
-
-/// Returns the providers and regions to search.
-fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlace<'c>>, Failure> {
-    let known = catalog.providers();
-    let providers: Vec<&str> = match &arguments.provider {
-        Some(wanted) => match known.iter().find(|provider| provider.eq_ignore_ascii_case(wanted)) {
-            Some(provider) => vec![provider],
-            None => {
-                return Err(Failure::new(format!("unknown provider `{wanted}`"))
-                    .with_help(format!("use one of {}", known.join(", "))));
-            }
-        },
-        None => known.to_vec(),
-    };
-    let place = |provider| {
-        let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
-        // Only whole machines can be provisioned.
-        MarketPlace {
-            provider,
-            region: region.unwrap_or_else(|| catalog.base_region(provider)),
-            ..MarketPlace::default()
-        }
-    };
-    Ok(providers.into_iter().map(place).collect())
-}
-
-/// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by
-/// price.
-fn by_provider<T>(
-    options: impl Iterator<Item = T>,
-    choice: impl Fn(&T) -> &FitChoice,
-    price: impl Fn(&T) -> Money,
-    clouds: &[&str],
-    of_one: bool,
-) -> Vec<T> {
-    if of_one {
-        return options.take(2 * MOST).collect();
-    }
-    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut of_clouds, mut of_others) = (Vec::new(), Vec::new());
-    for option in options {
-        let provider = &choice(&option).provider;
-        let is_cloud = clouds.contains(&&**provider);
-        let (list, most) = if is_cloud { (&mut of_clouds, MOST) } else { (&mut of_others, 1) };
-        let count = shown.entry(provider.clone()).or_default();
-        if *count < most && (is_cloud || list.len() < MOST) {
-            *count += 1;
-            list.push(option);
-        }
-    }
-    let provider = |option: &T| choice(option).provider.clone();
-    of_clouds.sort_by(|one, two| provider(one).cmp(&provider(two)).then(price(one).cmp(&price(two))));
-    of_clouds.extend(of_others);
-    of_clouds
 }
 
 /// Returns the catalog with the models of --models: a table, or the `config.json` of the named model.

@@ -1,6 +1,6 @@
 //! `gpulint fit --ttft --tpot --load`: the cheapest machines that hold a promise.
 
-use super::{by_provider, places};
+use super::market_places::{by_provider, places};
 use crate::catalog::Catalog;
 use crate::cli::args::Fit;
 use crate::cli::io::output;

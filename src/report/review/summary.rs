@@ -141,7 +141,7 @@ fn limited(report: &Report) -> Option<Statement> {
     let worst = report.bill.worst.as_ref()?;
     let answer = worst::answer(report)?;
     let text = match worst.most() {
-        Some(_) => format!("Whatever the load, it {}.", answer.replace("/month", " a month")),
+        Some(_) => format!("Under any load, it {}.", answer.replace("/month", " a month")),
         None => "Nothing limits what a month can cost.".to_owned(),
     };
     let first = worst.unlimited.first().map(|it| it.resource);

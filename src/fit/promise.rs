@@ -81,8 +81,12 @@ impl Replica<'_> {
         if !self.keeps(goal, 1.0, end)? {
             return Ok(None);
         }
-        let most = self.demand.concurrent.unwrap_or(MOST_REQUESTS).clamp(1.0, MOST_REQUESTS).floor();
-        self.largest(most, |requests| self.keeps(goal, requests, end)).map(Some)
+        self.largest(self.most_held(), |requests| self.keeps(goal, requests, end)).map(Some)
+    }
+
+    /// Returns the most requests at a time that the replica accepts, as far as measurements cover them.
+    fn most_held(&self) -> f64 {
+        self.demand.concurrent.unwrap_or(MOST_REQUESTS).clamp(1.0, MOST_REQUESTS).floor()
     }
 
     /// Returns the largest whole number up to a maximum that has a property, if each smaller one has it, and 1 does.
@@ -106,8 +110,7 @@ impl Replica<'_> {
         Ok(requests / seconds)
     }
 
-    /// Returns the replicas that hold a promise together, and the requests per second of each at its limits. `None` if
-    /// no number of replicas holds it.
+    /// Returns the replicas that hold a promise together. `None` if no number of replicas holds it.
     fn replicas(&self, goal: &ServerGoal, end: RangeEnd) -> Result<Option<f64>, &'static str> {
         let Some(rate) = goal.requests_per_second(self.demand.lengths().1) else {
             let is_kept = self.keeps(goal, goal.concurrency.unwrap_or(1.0), end)?;
@@ -125,7 +128,7 @@ impl Replica<'_> {
             return Ok(Some(goal.concurrency.unwrap_or(1.0)));
         };
         let is_less = |requests| Ok(self.requests_per_second(requests, end)? < rate / replicas);
-        let most = self.demand.concurrent.unwrap_or(MOST_REQUESTS).clamp(1.0, MOST_REQUESTS).floor();
+        let most = self.most_held();
         if !is_less(1.0)? {
             return Ok(Some(1.0));
         }

@@ -494,6 +494,15 @@ impl LinkKind {
         LinkKind::Service,
     ];
 
+    /// Returns the fact with the accelerators that all workloads with this link to one object share.
+    pub fn limit(self) -> Option<Key> {
+        match self {
+            LinkKind::Queue => Some(Key::QueueAccelerators),
+            LinkKind::Quota => Some(Key::QuotaAccelerators),
+            _ => None,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             LinkKind::Pool => "pool",

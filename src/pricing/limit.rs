@@ -109,10 +109,11 @@ impl Plan<'_> {
                 continue;
             };
             let namespace = resource.declared.namespace.value().and_then(FactValue::as_text);
-            match &it.why {
-                NoLimit::Runs if !resource.fact(Key::Cron).is_absent() => self.run_one_at_a_time(id),
-                NoLimit::Count(_) if self.growth(id).is_some() => self.growths.extend(self.growth(id)),
-                NoLimit::Runs | NoLimit::Count(_) if resource.role == BillingRole::Requested => {
+            let growth = if matches!(it.why, NoLimit::Count(_)) { self.growth(id) } else { None };
+            match (&it.why, growth) {
+                (NoLimit::Runs, _) if !resource.fact(Key::Cron).is_absent() => self.run_one_at_a_time(id),
+                (_, Some(growth)) => self.growths.push(growth),
+                (NoLimit::Runs | NoLimit::Count(_), None) if resource.role == BillingRole::Requested => {
                     let place = (resource.run.as_ref(), namespace.unwrap_or(&resource.address));
                     by_namespace.entry(place).or_default().push(id);
                 }

@@ -16,6 +16,7 @@ use crate::inventory::{
     BillingRole, Fact, Inventory, Key, Limited, LinkKind, PoolLimit, Purchase, Range, Resource, ResourceId,
     ScheduledSize,
 };
+use crate::resolve::share_of_limit;
 
 /// The most that the counted resources can cost in a month.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -154,13 +155,11 @@ impl WorstMonth {
                 self.limited += most;
                 self.parts.push(WorstPart { resources: vec![id], most, by });
             }
-            Some(Err(why)) => self.leave_open(id, resource, why),
+            Some(Err(why)) => {
+                self.unlimited.push(Unlimited { of: resource.address.as_str().into(), resource: Some(id), why });
+            }
             None => {}
         }
-    }
-
-    fn leave_open(&mut self, id: ResourceId, resource: &Resource, why: NoLimit) {
-        self.unlimited.push(Unlimited { of: resource.address.as_str().into(), resource: Some(id), why });
     }
 
     /// Adds pods that share a quota: they cost at most the sum of their own limits, and at most the quota.
@@ -190,17 +189,16 @@ fn counted(inventory: &Inventory) -> impl Iterator<Item = (ResourceId, &Resource
 
 /// Returns the quota of a pod that limits its accelerators: that of its queue, or else that of its namespace.
 fn quota_of(resource: &Resource) -> Option<(LinkKind, &str)> {
-    let of = |kind: LinkKind, key: Key| {
-        resource.number(key)?;
+    [LinkKind::Queue, LinkKind::Quota].into_iter().find_map(|kind| {
+        resource.number(kind.limit()?)?;
         let link = resource.links.iter().find(|it| it.kind == kind)?;
         Some((kind, link.to.as_str()))
-    };
-    of(LinkKind::Queue, Key::QueueAccelerators).or_else(|| of(LinkKind::Quota, Key::QuotaAccelerators))
+    })
 }
 
 /// Returns the most that the pods of a quota cost in a month together: the most expensive mixture that it allows.
 fn within_quota(kind: LinkKind, members: &[ResourceId], inventory: &Inventory, bill: &Bill) -> Option<Money> {
-    let key = if kind == LinkKind::Queue { Key::QueueAccelerators } else { Key::QuotaAccelerators };
+    let key = kind.limit()?;
     let mut quota: Option<f64> = None;
     let mut sizes = Sizes::default();
     for id in members {
@@ -342,14 +340,7 @@ impl Pricing<'_, '_> {
 fn most_within(of: Limited, most: f64, variants: &[&PurchaseVariant<'_>], prices: &[Money]) -> Option<Money> {
     let mut sizes = Sizes::default();
     for (variant, price) in variants.iter().zip(prices) {
-        let machine = &variant.machine;
-        let each = match of {
-            Limited::Machines => Some(1.0),
-            Limited::Accelerators => Some(machine.count),
-            Limited::Cpus => machine.cpus,
-            Limited::MemoryGib => machine.memory_gib,
-        };
-        sizes.add(each.filter(|each| *each > 0.0)?, *price);
+        sizes.add(share_of_limit(of, &variant.machine)?, *price);
     }
     Some(sizes.most_within(most))
 }

@@ -638,17 +638,20 @@ fn follow(resource: &mut Resource, key: Key, value: FactValue, from: &KnownFact<
 }
 
 /// Returns how many machines of this type all limits together allow. Unknown properties of the machine limit nothing.
-pub fn within(limits: &[PoolLimit], machine: &CatalogMachine<'_>) -> f64 {
-    let room = |limit: &PoolLimit| {
-        let each = match limit.of {
-            Limited::Machines => Some(1.0),
-            Limited::Accelerators => Some(machine.count),
-            Limited::Cpus => machine.cpus,
-            Limited::MemoryGib => machine.memory_gib,
-        };
-        Some((limit.most.value()? / each.filter(|each| *each > 0.0)?).floor())
-    };
+fn within(limits: &[PoolLimit], machine: &CatalogMachine<'_>) -> f64 {
+    let room = |limit: &PoolLimit| Some((limit.most.value()? / share_of_limit(limit.of, machine)?).floor());
     limits.iter().filter_map(room).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns how much of a limit one machine takes, if this is known.
+pub fn share_of_limit(of: Limited, machine: &CatalogMachine<'_>) -> Option<f64> {
+    let each = match of {
+        Limited::Machines => Some(1.0),
+        Limited::Accelerators => Some(machine.count),
+        Limited::Cpus => machine.cpus,
+        Limited::MemoryGib => machine.memory_gib,
+    };
+    each.filter(|each| *each > 0.0)
 }
 
 fn impossible(resource: &mut Resource, why: String) {

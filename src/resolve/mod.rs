@@ -41,7 +41,7 @@ use crate::source::{Date, SourceFiles, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{CapacityRequest, Exact, devices, possible_devices};
-pub use machines::{OmittedResources, UnknownMachine, complete_machines, plain, within};
+pub use machines::{OmittedResources, UnknownMachine, complete_machines, plain, share_of_limit};
 pub use traffic::{ResourceFilter, Traffic};
 
 /// Values that replace missing settings. Facts that use them are marked as assumed.

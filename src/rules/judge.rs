@@ -177,26 +177,10 @@ impl Judge<'_> {
     /// Returns the finding that a rule has no result.
     fn without_result(&self, about: About, span: Span, level: Level, (message, help): (String, &str)) -> Finding {
         Finding {
-            rule: self.page.name.clone(),
-            group: self.page.group.clone(),
-            layer: self.page.layer.name().to_owned(),
             level,
-            confidence: Confidence::High,
-            risk: self.page.risk,
             resource: resource_of(about),
             piece: self.piece(about),
-            total: None,
-            span,
-            message,
-            help: Some(help.to_owned()),
-            saves: None,
-            is_estimated: false,
-            per: Period::Month,
-            also: Vec::new(),
-            related: Vec::new(),
-            edits: Vec::new(),
-            fix: None,
-            evidence: Vec::new(),
+            ..self.page.finding(message, Some(help.to_owned()), span)
         }
     }
 

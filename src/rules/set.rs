@@ -311,7 +311,7 @@ impl Rules {
         span: Span,
     ) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
-        Some(finding(page, message, help, span))
+        Some(page.finding(message, help, span))
     }
 
     /// Returns a finding with a fix for each limit that `gpulint limit` adds or lowers.
@@ -332,7 +332,7 @@ impl Rules {
                 resource: Some(it.resource),
                 also: it.also.clone(),
                 fix: Some(fix),
-                ..finding(page, message, None, resource.span)
+                ..page.finding(message, None, resource.span)
             })
         };
         limits.iter().filter_map(new).collect()
@@ -433,28 +433,30 @@ impl From<FailedRule> for Diagnostic {
 /// The rule about the most that a month can cost.
 pub const MAXIMUM: &str = "exceeded-maximum";
 
-/// Returns a finding of a rule about a place.
-fn finding(page: &RuleFile, message: String, help: Option<String>, span: Span) -> Finding {
-    Finding {
-        rule: page.name.clone(),
-        group: page.group.clone(),
-        layer: page.layer.name().to_owned(),
-        level: page.level,
-        confidence: Confidence::High,
-        is_estimated: false,
-        risk: page.risk,
-        resource: None,
-        piece: None,
-        total: None,
-        span,
-        message,
-        help,
-        saves: None,
-        per: Period::Month,
-        also: Vec::new(),
-        related: Vec::new(),
-        edits: Vec::new(),
-        fix: None,
-        evidence: Vec::new(),
+impl RuleFile {
+    /// Returns a finding of a rule about a place.
+    pub(super) fn finding(&self, message: String, help: Option<String>, span: Span) -> Finding {
+        Finding {
+            rule: self.name.clone(),
+            group: self.group.clone(),
+            layer: self.layer.name().to_owned(),
+            level: self.level,
+            confidence: Confidence::High,
+            is_estimated: false,
+            risk: self.risk,
+            resource: None,
+            piece: None,
+            total: None,
+            span,
+            message,
+            help,
+            saves: None,
+            per: Period::Month,
+            also: Vec::new(),
+            related: Vec::new(),
+            edits: Vec::new(),
+            fix: None,
+            evidence: Vec::new(),
+        }
     }
 }

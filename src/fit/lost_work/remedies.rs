@@ -64,7 +64,7 @@ fn remedy(name: &'static str, action: String, condition: &str, gpu_hours: Range,
     LostWorkRemedy { name, action, condition: condition.to_owned(), gpu_hours: Some(gpu_hours), usd: None, costs }
 }
 
-/// Returns the longest expected time of a named term.
+/// Returns whether a named part of a start is expected to take time.
 fn takes(inputs: &LostWorkInputs<'_>, name: &str) -> bool {
     let terms = inputs.planned_start().into_iter().chain(inputs.restart());
     terms.filter(|term| term.name == name).any(|term| term.seconds.is_ok_and(|seconds| seconds.expected > 0.0))

@@ -52,9 +52,7 @@ pub(super) fn most_accelerators(
 ) -> Fact<FactValue> {
     let Some((key, cluster)) = request.key.as_deref().zip(queue_of(object, labels, index)) else { return Fact::Absent };
     let borrows = cluster.root.at("spec.cohort").is_some() || cluster.root.at("spec.cohortName").is_some();
-    let groups = cluster.root.at("spec.resourceGroups").map(Node::items).unwrap_or_default();
-    let flavors = groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items);
-    let resources = flavors.filter_map(|flavor| flavor.get("resources")).flat_map(Node::items);
+    let resources = all_flavors(cluster).filter_map(|flavor| flavor.get("resources")).flat_map(Node::items);
     let mut sum = Fact::Absent;
     for resource in resources.filter(|it| it.text_at("name").is_some_and(|name| **name == *key)) {
         let of = |name: &str| resource.get(name).map_or(Fact::Absent, amount::amount);
@@ -97,6 +95,12 @@ fn cluster_queue<'i, 't>(
     only(index.nearest("kueue.x-k8s.io/ClusterQueue", name, NamePlace::of(first.span))).filter(|_| agree)
 }
 
+/// Returns the flavors of a queue, in all of its groups of resources.
+fn all_flavors<'t>(cluster: &KubernetesObject<'t>) -> impl Iterator<Item = &'t Node> {
+    let groups = cluster.root.at("spec.resourceGroups").map(Node::items).unwrap_or_default();
+    groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items)
+}
+
 /// Returns the node labels of each flavor from which a queue provides the requested resources.
 fn flavours(cluster: &KubernetesObject<'_>, request: &PodRequest, index: &ObjectIndex<'_>) -> Vec<Vec<Condition>> {
     let gives = |flavour: &&Node| {
@@ -104,9 +108,7 @@ fn flavours(cluster: &KubernetesObject<'_>, request: &PodRequest, index: &Object
         let names = resources.iter().filter_map(|resource| resource.text_at("name"));
         names.filter_map(|name| DEVICES.device(name)).any(|(device, _)| device.vendor == request.vendor)
     };
-    let groups = cluster.root.at("spec.resourceGroups").map(Node::items).unwrap_or_default();
-    let all = groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items).filter(gives);
-    let labels = all.map(|flavour| {
+    let labels = all_flavors(cluster).filter(gives).map(|flavour| {
         let name = flavour.text_at("name")?;
         let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, NamePlace::of(flavour.span)))?;
         Some(object.root.at("spec.nodeLabels").map(nodes::labels).unwrap_or_default())

@@ -174,9 +174,9 @@ fn resource(
 pub(super) fn repeats(object: &KubernetesObject<'_>, facts: &Facts) -> Fact<FactValue> {
     let is_true = |fact: &Fact<FactValue>| fact.value().and_then(FactValue::as_flag) == Some(true);
     let ends = facts.get(&Key::EndsByItself).is_some_and(is_true) && !facts.contains_key(&Key::Cron);
-    let is_of_tool = KINDS.find(object.group, object.kind).is_some_and(|row| row.claimed);
+    let is_of_tool = || KINDS.find(object.group, object.kind).is_some_and(|row| row.claimed);
     let is_unnamed = object.name.is_none() || object.generated;
-    match ends && (is_unnamed || is_of_tool) || is_unnamed && is_called(object.group) {
+    match ends && (is_unnamed || is_of_tool()) || is_unnamed && is_called(object.group) {
         true => Fact::known(FactValue::Flag(true), object.head, FactOrigin::Inferred("it has no name".into())),
         false => Fact::Absent,
     }

@@ -93,17 +93,19 @@ impl Relation {
     }
 }
 
-/// Returns whether a key is an accelerator. Quotas write `requests.nvidia.com/gpu`.
+/// Returns the resource that a key of a quota limits: `nvidia.com/gpu` for `requests.nvidia.com/gpu`.
+fn limited(key: &str) -> &str {
+    key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key)
+}
+
 fn is_accelerator(key: &str) -> bool {
-    let plain = key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key);
-    DEVICES.device(plain).is_some()
+    DEVICES.device(limited(key)).is_some()
 }
 
 /// Returns the accelerators of each kind that a quota allows, by the name of the resource.
 fn quotas(limits: &Node) -> Vec<(Arc<str>, Fact<f64>)> {
     let entries = limits.entries().iter().filter(|entry| is_accelerator(&entry.key));
-    let plain = |key: &str| key.strip_prefix("requests.").or(key.strip_prefix("limits.")).unwrap_or(key).into();
-    entries.map(|entry| (plain(&entry.key), amount::amount(&entry.value))).collect()
+    entries.map(|entry| (limited(&entry.key).into(), amount::amount(&entry.value))).collect()
 }
 
 fn texts(map: &Node) -> Vec<(Arc<str>, Arc<str>, Span)> {

@@ -92,11 +92,8 @@ fn limit(report: &Report, part: &WorstPart) -> String {
         .and_then(|id| Some((report.inventory.resources.get(id.0)?, report.bill.items.get(id.0)?)));
     let Some((resource, item)) = found else { return String::new() };
     if let LimitedBy::Quota(kind) = part.by {
-        let (key, what) = match kind {
-            LinkKind::Queue => (Key::QueueAccelerators, "queue"),
-            _ => (Key::QuotaAccelerators, "namespace"),
-        };
-        return format!("{} accelerators for the {what}", plain(resource.number(key).unwrap_or_default()));
+        let most = kind.limit().and_then(|key| resource.number(key)).unwrap_or_default();
+        return format!("{} accelerators for the {}", plain(most), by(part.by));
     }
     let each = item.worst_per_hour.map(|it| report.currency.per_hour(it)).unwrap_or_default();
     match item.worst_per_hour.filter(|_| resource.limits.is_empty() && resource.cpus_together.is_none()) {
@@ -108,6 +105,16 @@ fn limit(report: &Report, part: &WorstPart) -> String {
             format!("{} × {each} × {} hours", plain(tenths(count)), plain(tenths(all / count)))
         }
         None => "limits of the pool".to_owned(),
+    }
+}
+
+fn by(limit: LimitedBy) -> &'static str {
+    match limit {
+        LimitedBy::Itself => "number",
+        LimitedBy::Pods => "pods",
+        LimitedBy::Pools => "pools",
+        LimitedBy::Quota(LinkKind::Queue) => "queue",
+        LimitedBy::Quota(_) => "namespace",
     }
 }
 
@@ -155,13 +162,7 @@ fn document(report: &Report) -> Document {
         let resources = || part.resources.iter().filter_map(|id| report.inventory.resources.get(id.0));
         let first = resources().next()?;
         let at = report.paths.locate(report.sources, first.count.span().unwrap_or(first.span));
-        let by = match part.by {
-            LimitedBy::Itself => "number",
-            LimitedBy::Pods => "pods",
-            LimitedBy::Pools => "pools",
-            LimitedBy::Quota(LinkKind::Queue) => "queue",
-            LimitedBy::Quota(_) => "namespace",
-        };
+        let by = by(part.by);
         let addresses = resources().map(|it| report.called(it).into_owned()).collect();
         Some(WireLimit { addresses, most_usd: part.most.into(), by, path: at.path, line: at.line })
     };

@@ -78,7 +78,7 @@ fn runners_up(mut all: Vec<PromiseChoice>, clouds: &[&str], of_one: bool) -> Vec
 }
 
 /// Returns the promise of the command line.
-pub(super) fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> Result<ServerGoal, Failure> {
+fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> Result<ServerGoal, Failure> {
     let load = arguments.load.as_deref().map(parse_load).transpose()?;
     Ok(ServerGoal {
         ms_to_first_token: resource.number(Key::MsToFirstToken),
@@ -105,7 +105,7 @@ fn parse_load(text: &str) -> Result<PromisedLoad, Failure> {
 }
 
 /// Returns all regions of the clouds to search, or the region that the user names.
-pub(super) fn all_places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlace<'c>>, Failure> {
+fn all_places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlace<'c>>, Failure> {
     let places = places(arguments, catalog)?;
     if arguments.region.is_some() {
         return Ok(places);

@@ -9,6 +9,7 @@ use crate::pricing::{HOURS_PER_MONTH, LimitedBy, NoLimit, Unlimited, WorstPart};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::{self, WireNumber, WireWorst};
 use crate::report::formats::text::TextTable;
+use crate::report::views::cost_line::cost_line;
 use crate::report::views::worst;
 use crate::report::{Format, Report, ReportStyle};
 use crate::resolve::plain;
@@ -25,9 +26,9 @@ pub fn limits(format: Format, report: &Report, style: ReportStyle) -> Option<Str
     }
 }
 
-/// Returns the most that a month can cost, as a sentence.
+/// Returns the most that a month can cost, as a sentence; if nothing counts, where accelerators are or may be.
 pub fn worst_month(report: &Report) -> String {
-    worst::answer(report).unwrap_or_else(|| "no accelerators found".to_owned())
+    worst::answer(report).unwrap_or_else(|| cost_line(report))
 }
 
 fn text(report: &Report, style: ReportStyle) -> String {

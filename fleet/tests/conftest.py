@@ -174,10 +174,12 @@ def expected(planned, gpulint):
     return store
 
 
+# A killed node refuses its checks at once, so Ray notices it after a few seconds. A node that only waits for a processor of a busy
+# machine has half a minute to answer. With two checks of one second, Ray gave up nodes that were alive.
 QUICK = {
     "RAY_health_check_period_ms": "1000",
-    "RAY_health_check_timeout_ms": "1000",
-    "RAY_health_check_failure_threshold": "2",
+    "RAY_health_check_timeout_ms": "5000",
+    "RAY_health_check_failure_threshold": "5",
 }
 
 

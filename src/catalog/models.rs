@@ -216,6 +216,11 @@ impl Models {
         Some(Identified { model: Cow::Owned(model), precision, unclear, by: Identification::Size })
     }
 
+    /// Returns the names of all models.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        self.all().map(|model| model.id.into_owned())
+    }
+
     /// Returns the listed models whose names share the most words with this name, the most similar first.
     pub fn nearest(&self, text: &str) -> Vec<String> {
         const MOST: usize = 3;

@@ -28,6 +28,9 @@ use io::outcome::ExitStatus;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     io::deadline::own_process();
+    if let Some(done) = verbs::completions::answer_shell() {
+        return done;
+    }
     let arguments = match CliArguments::parse_process() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -84,6 +87,7 @@ fn run(arguments: CliArguments) -> Result<ExitStatus, Failure> {
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Mcp(mcp)) => mcp::run(&mcp),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Help { words }) => verbs::help::run(&words),
         Some(Verb::Server(_)) => verbs::server::run(),
         Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),

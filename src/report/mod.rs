@@ -67,7 +67,7 @@ pub use views::review_commit::ReviewCommit;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 pub use views::what_if::{Case, Cases};
-pub use views::wrapped::wrapped;
+pub use views::wrapped::{wrapped, wrapped_markdown};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFiles;

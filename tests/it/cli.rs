@@ -223,6 +223,7 @@ pub(crate) fn commands(console: &str) -> Vec<String> {
 fn judges_by_a_day(verb: &[String]) -> bool {
     static ASKED: Mutex<BTreeMap<Vec<String>, bool>> = Mutex::new(BTreeMap::new());
     let ask = || {
+        let verb = if verb.is_empty() { &["check".to_owned()][..] } else { verb };
         let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(verb).arg("--help").output().unwrap();
         String::from_utf8_lossy(&output.stdout).contains("--today")
     };

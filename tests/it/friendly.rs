@@ -180,9 +180,15 @@ fn long_work_says_what_it_does_on_a_terminal_and_nowhere_else() {
 fn whoever_stops_reading_is_told_nothing() {
     let place = Place::new();
     place.write("main.tf", MACHINE);
-    for arguments in
-        [&["check"][..], &["cost"], &["check", "--format", "json"], &["--help"], &["rules", "list"], &["nope"]]
-    {
+    for arguments in [
+        &["check"][..],
+        &["cost"],
+        &["check", "--format", "json"],
+        &["--help"],
+        &["help", "diff"],
+        &["rules", "list"],
+        &["nope"],
+    ] {
         let mut command = gpulint(&place, arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());

@@ -20,6 +20,7 @@ mod ci_docs;
 mod circles;
 mod cli;
 mod companions;
+mod completions;
 mod disguise;
 mod docs;
 mod editors;

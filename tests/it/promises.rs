@@ -69,9 +69,8 @@ fn formats() -> BTreeSet<String> {
 /// Returns the long options of every command.
 fn options() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let verbs = printed(&["--help"]);
-    let verbs = verbs.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let verbs = verbs.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|it| !it.is_empty()));
+    let verbs = printed(&["help", "commands"]);
+    let verbs = verbs.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     for verb in verbs {
         let help = printed(&[verb, "--help"]);
         let options = help.lines().filter_map(|line| {

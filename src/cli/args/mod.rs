@@ -7,6 +7,7 @@ mod catalog;
 mod check;
 mod comment;
 mod fixing;
+mod help;
 mod history;
 mod input;
 mod judging;
@@ -24,8 +25,6 @@ use std::path::PathBuf;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::languages::table::READ;
-use crate::report::Format;
-use crate::rules::in_the_book;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, PriceArguments};
@@ -34,6 +33,7 @@ pub(super) use catalog::{AskedVendor, CatalogVerb, DoubtFormat, Fetch, Show, Ver
 pub(super) use check::{CheckArguments, CostArguments, Diff, Explain, Inspect, Purchases, Reconcile, Render};
 pub(super) use comment::CommentArguments;
 pub(super) use fixing::FixArguments;
+pub(super) use help::{PAGES as HELP_PAGES, TOPICS as HELP_TOPICS, page as help_page};
 pub(super) use history::{BlameArguments, Commits, HistoryArguments, ReviewArguments, Since};
 pub(super) use input::InputArguments;
 pub(super) use judging::{FailOnChoice, Selection};
@@ -50,36 +50,12 @@ pub(super) use what_if::WhatIf;
 #[derive(Debug, Parser)]
 #[command(about = format!("Finds wasted GPU money in {READ} before it is deployed"))]
 #[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-#[command(after_help = after_help())]
+#[command(override_help = help::screen())]
 pub(super) struct CliArguments {
     #[command(subcommand)]
     pub(super) verb: Option<Verb>,
     #[command(flatten)]
     pub(super) check: CheckArguments,
-}
-
-/// Returns the end of `gpulint --help`: first steps, formats, exit codes, and the address of the glossary.
-fn after_help() -> String {
-    let rows = Format::ALL.iter().map(|it| it.row());
-    let formats: Vec<String> = rows.map(|it| format!("  {:<10}{}", it.name, it.meaning)).collect();
-    format!(
-        "First steps:\n  gpulint                               find GPU waste in this repository\n  \
-         gpulint cost                          list the cost per month\n  \
-         gpulint plan                          recommend commitments\n  \
-         gpulint diff --base main              compare cost and findings with the branch main\n  \
-         gpulint explain on-demand-batch       explain a rule\n  \
-         gpulint fit meta-llama/Llama-3.1-8B   find machines for a model\n\n\
-         Formats:\n{}\n\n\
-         Exit codes:\n  \
-         0  checked, and nothing fails the check\n  \
-         1  findings at or above --fail-on, a change whose cost effect is unknown, or a model that does not fit\n  \
-         2  wrong usage or settings\n  \
-         3  nothing was found to check\n  \
-         4  `gpulint usage`: measurements or rows of a bill are missing\n\n\
-         Terms: {}",
-        formats.join("\n"),
-        in_the_book("glossary")
-    )
 }
 
 #[derive(Debug, Subcommand)]
@@ -149,8 +125,13 @@ pub(super) enum Verb {
     Mcp(Mcp),
     /// Run a language server on standard input and output, which shows findings and prices in editors
     Server(ServerOptions),
-    /// Print completions for a shell
+    /// Print completions for a shell: subcommands, options, rules, addresses, models and machine types
     Completions { shell: clap_complete::Shell },
+    /// Print the help of a subcommand, or of a topic: commands, options, formats or exit-codes
+    Help {
+        #[arg(value_name = "SUBCOMMAND|TOPIC")]
+        words: Vec<String>,
+    },
     /// Print the manifests that gpulint renders from charts, to compare them with those of helm
     #[command(hide = true)]
     Template(Box<InputArguments>),
@@ -246,6 +227,7 @@ impl CliArguments {
                 | Verb::Render(_)
                 | Verb::Mcp(_)
                 | Verb::Completions { .. }
+                | Verb::Help { .. }
                 | Verb::Manual { .. }
                 | Verb::Server(_)
                 | Verb::Template(_)
@@ -253,6 +235,14 @@ impl CliArguments {
             ) => return None,
         })
     }
+}
+
+/// Returns the names of the visible subcommands below these words.
+pub(super) fn subcommand_names(words: &[&str]) -> Vec<String> {
+    let all = CliArguments::command();
+    let found = words.iter().try_fold(&all, |command, word| command.find_subcommand(word));
+    let inner = found.into_iter().flat_map(clap::Command::get_subcommands);
+    inner.filter(|it| !it.is_hide_set()).map(|it| it.get_name().to_owned()).collect()
 }
 
 /// Parses the arguments of one subcommand, without the name of the program and of the subcommand.

@@ -11,7 +11,7 @@ use crate::cli::Failure;
 use crate::cli::args::{ColorChoice, Output};
 use crate::report::{
     EntryChoice, Format, FormatSyntax, Most, Report, ReportStyle, harmless, not_judged, without_commands,
-    without_marked, wrapped,
+    without_marked, wrapped, wrapped_markdown,
 };
 
 /// Renders each requested format to its file or to standard output.
@@ -117,6 +117,9 @@ fn style(color: ColorChoice) -> ReportStyle {
 /// The minimum number of columns. With fewer, tables are not readable.
 const NARROWEST: usize = 40;
 
+/// The maximum number of columns of a paragraph.
+const WIDEST_PARAGRAPH: usize = 100;
+
 pub(in crate::cli) fn errors_in_color() -> bool {
     !captured_output::is_keeping() && OutputStream::Errors.has_colors()
 }
@@ -163,6 +166,20 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 /// Prints text that can contain foreign names, paths and lines of files.
 pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
     emit(&without_commands(&harmless(text)))
+}
+
+/// Prints Markdown. On a terminal, paragraphs are as wide as it is, but not too wide to read.
+pub(in crate::cli) fn print_markdown(text: &str) -> Result<(), Failure> {
+    let columns = OutputStream::Output.columns().map(|columns| columns.clamp(NARROWEST, WIDEST_PARAGRAPH));
+    let text = harmless(text);
+    emit(&without_commands(&columns.map_or(text.clone(), |columns| wrapped_markdown(&text, columns))))
+}
+
+/// Prints lines. On a terminal, sentences that are longer than a line break between words.
+pub(in crate::cli) fn print_lines(text: &str) -> Result<(), Failure> {
+    let columns = OutputStream::Output.columns().map(|columns| columns.max(NARROWEST));
+    let text = harmless(text);
+    emit(&without_commands(&columns.map_or(text.clone(), |columns| wrapped(&text, columns))))
 }
 
 /// Prints text for programs, byte for byte. On a terminal, it works like `print`.

@@ -16,14 +16,14 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<ExitStatus, Failure> {
     let (rules, _) = Rules::load(&[], settings);
     if let Some(page) = rules.page(what) {
         let published = rules::link(what).map_or(String::new(), |link| format!("\nThis page: {link}\n"));
-        output::print(&format!("{}\n{published}", rules::body_with_fix(page).trim()))?;
+        output::print_markdown(&format!("{}\n{published}", rules::body_with_fix(page).trim()))?;
         return Ok(ExitStatus::Passed);
     }
     // A custom rule, or a rule of a pack.
     if rules::is_name(what) {
         let session = Session::rules_only(&arguments.input, &Selection::default())?;
         if let Some(page) = session.settings.rules.page(what) {
-            output::print(&format!("{}\n", rules::body_with_fix(page).trim()))?;
+            output::print_markdown(&format!("{}\n", rules::body_with_fix(page).trim()))?;
             return Ok(ExitStatus::Passed);
         }
     }
@@ -47,6 +47,6 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<ExitStatus, Failure> {
         });
     }
     let told: Vec<String> = found.into_iter().map(|id| session.explain(&analysis, id)).collect();
-    output::print(&told.join("\n"))?;
+    output::print_lines(&told.join("\n"))?;
     Ok(ExitStatus::Passed)
 }

@@ -17,6 +17,7 @@ pub(super) mod facts;
 pub(super) mod files;
 pub(super) mod fit;
 pub(super) mod fix;
+pub(super) mod help;
 pub(super) mod history;
 pub(super) mod init;
 pub(super) mod inspect;

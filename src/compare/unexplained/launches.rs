@@ -79,8 +79,17 @@ pub(super) fn changed(changed: &ChangedFiles, file: &ChangedText) -> Option<(usi
     match file.role {
         FileRole::Beside => None,
         FileRole::Code => Program::of(changed, file)?.change(changed),
-        FileRole::Read | FileRole::Script => command(changed, file),
+        FileRole::Read | FileRole::Script => command(changed, file).or_else(|| scheduled_call(file)),
     }
+}
+
+/// Returns the first new line with a call of AWS that creates machines or changes their number. A schedule or a state
+/// machine makes it later, and the amounts are arguments in a string.
+fn scheduled_call(file: &ChangedText) -> Option<(usize, String)> {
+    let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
+    let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
+    let found = new.find_map(|line| Some((line.number, SDK_CALL.find(line.text)?.as_str().to_owned())));
+    found.map(|(line, call)| (line, format!("calls `{call}`")))
 }
 
 /// Returns the first changed command that requests accelerators, or the first changed variable of such a command.
@@ -314,6 +323,10 @@ static_regex!(static ASSIGNED: Regex = r#"^\s*(?:(?:export|local|readonly|declar
 static_regex!(
 /// Programs that create machines or jobs.
 static CLOUDS: Regex = r"\b(?:gcloud|aws|az|oci|doctl|ibmcloud|eksctl|sbatch|srun|salloc|sky|replicate|modal|runpodctl|vastai|ray|databricks|curl|http|lambda|linode-cli|hcloud|openstack|aliyun|tccli|yc|fly|flyctl|dstack|anyscale|beam|cerebrium|kubectl|oc|helm|beaker|xpk|ngc)\s");
+static_regex!(
+/// A call of AWS that creates machines or changes their number, as EventBridge and Step Functions write it. Starting and
+/// stopping machines changes no number.
+static SDK_CALL: Regex = r"(?i)\baws-sdk:(?:autoscaling|applicationautoscaling|ec2|eks|batch|sagemaker|emr):(?:run|create|submit|request|batchput|put|set|update|modify|register)[a-z]*(?:instance|fleet|group|capacity|job|endpoint|environment|cluster|target|action)[a-z]*");
 static_regex!(
 /// An option that requests accelerators.
 static ACCELERATOR_FLAG: Regex = r#"(--(?:[a-z-]*(?:accelerator|gpu|gres|hardware)[a-z-]*)[= ]+["']?[\w.:=,-]*\d[\w.:=,-]*|\bhardware\W{1,6}(?:gpu|[abhlt]\d)[\w-]*|"gpus?[\w]*\\?"\s*:\s*\\?"?[\w]+)"#);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Updates the recipes in README.md and docs/ci: the installed version, and the commit of the Action and the hooks.
+# Updates the recipes in README.md, docs/budgets.md and docs/ci: the installed version, and the commit of the Action and the hooks.
 #
 #   pin.sh COMMIT    the commit that the release of this version tags
 #   pin.sh           a placeholder, because no commit is known before the release
@@ -19,7 +19,7 @@ number='[0-9][0-9A-Za-z.+-]*'
 
 written=$(mktemp "${TMPDIR:-/tmp}/gpulint-pin.XXXXXX")
 trap 'rm -f "$written"' EXIT
-for page in README.md docs/ci/*.md; do
+for page in README.md docs/budgets.md docs/ci/*.md; do
   sed -E \
     -e "s~(gpulint/gpulint@)[^#@]+ # v$number~\1$commit # v$version~" \
     -e "s~(gpulint/gpulint@)v$number~\1v$version~" \

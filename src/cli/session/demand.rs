@@ -7,6 +7,7 @@ use super::Session;
 use crate::Analysis;
 use crate::cli::Failure;
 use crate::front_ends::files;
+use crate::languages::table::READ;
 use crate::source::ReadError;
 
 /// Refuses to pass if a named file was not read, or if no relevant file could
@@ -47,6 +48,7 @@ fn demand_named(session: &Session, analysis: &Analysis, refused: &BTreeSet<Strin
     let Some(first) = unread.first() else { return Ok(()) };
     let more = if unread.len() > 1 { format!(" and {} more", unread.len() - 1) } else { String::new() };
     let message = format!("`{}`{more} could not be read", session.scope.paths.show(first));
-    let help = "pass Terraform or Kubernetes files, or a Terraform plan as JSON; if a file is too large, raise `bounds.file-mib`";
+    let help =
+        format!("pass files of {READ}, or a Terraform plan as JSON; if a file is too large, raise `bounds.file-mib`");
     Err(Failure::new(message).with_help(help))
 }

@@ -50,6 +50,7 @@ use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::front_ends::files;
 use crate::inventory::{RunKind, SkippedFile};
 use crate::kubernetes;
+use crate::languages::table::READ;
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
 use crate::report::{Report, ShownPaths};
@@ -518,10 +519,10 @@ impl Session {
         if self.scope.allow_empty || self.was_anything_checked(analysis) {
             return ExitStatus::Passed;
         }
-        output::complain(
-            "nothing was checked: no Terraform, Kubernetes or CloudFormation files found\n  help: run gpulint in their directory, or pass it, as in \
-             `gpulint check infra/`; with --allow-empty, this exits with 0",
-        );
+        output::complain(&format!(
+            "nothing was checked: no files of {READ} found\n  help: run gpulint in their directory, or pass it, as in \
+             `gpulint check infra/`; with --allow-empty, this exits with 0"
+        ));
         ExitStatus::Empty
     }
 }

@@ -157,7 +157,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
     Language { name: "Terraform Stacks", names: &[".tfcomponent.hcl", ".tfstack.hcl", ".tfdeploy.hcl"], ..PLAIN },
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
-    Language { name: "Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
+    Language { name: "settings of Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
     Language {
         name: "a Slurm command",
         names: BATCH_SCRIPTS,
@@ -245,7 +245,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         by_names_alone: true,
         ..PLAIN
     },
-    Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
+    Language { name: "a Helmfile template", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
     Language { name: "Nextflow", names: &[".nf", "/nextflow.config"], asks: Some(&NEXTFLOW), ..PLAIN },
     Language { name: "WDL", names: &[".wdl"], asks: Some(&WDL), ..PLAIN },
     Language { name: "Snakemake", names: &["/Snakefile", ".smk"], asks: Some(&SNAKEMAKE), ..PLAIN },

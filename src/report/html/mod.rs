@@ -51,7 +51,7 @@ pub(super) fn cost(report: &Report) -> String {
 }
 
 fn nothing(report: &Report) -> String {
-    let lines = vec!["No Terraform, Kubernetes or CloudFormation files were found in the given paths.".to_owned()];
+    let lines = vec!["gpulint found no files that it reads in the given paths.".to_owned()];
     page(report, "nothing was checked", lines, Vec::new(), Rest::Bill).print()
 }
 

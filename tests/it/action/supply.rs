@@ -345,7 +345,7 @@ fn recipes_are_pinned_to_the_commit_of_a_release() {
     }
     let mut pages: Vec<String> =
         names(&Path::new(PROJECT).join("docs/ci")).iter().map(|name| format!("docs/ci/{name}")).collect();
-    pages.push("README.md".to_owned());
+    pages.extend(["README.md", "docs/budgets.md"].map(str::to_owned));
     for file in pages.iter().map(String::as_str).chain(["Cargo.toml", "packaging/pin.sh"]) {
         fs::copy(Path::new(PROJECT).join(file), source.join(file)).unwrap();
     }

@@ -18,6 +18,7 @@ mod check_rows;
 mod chosen_fixes;
 mod ci_docs;
 mod circles;
+mod claims;
 mod cli;
 mod companions;
 mod completions;

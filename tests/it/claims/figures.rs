@@ -172,6 +172,25 @@ fn tables_of_assumptions_are_those_of_the_csv_files() {
     }
 }
 
+#[test]
+fn the_page_about_tables_names_every_table_and_column() {
+    let page = read("pricing/README.md");
+    let providers: Vec<String> = rows("pricing/providers.csv").into_iter().map(|row| row["provider"].clone()).collect();
+    let tables: Vec<_> =
+        files("pricing").into_iter().filter(|path| path.extension().is_some_and(|it| it == "csv")).collect();
+    assert!(tables.len() > 60, "{} tables", tables.len());
+    for table in tables {
+        let name = table.file_name().unwrap().to_string_lossy().into_owned();
+        let is_of_provider = providers.contains(&name.replace(".csv", ""));
+        assert!(is_of_provider || page.contains(&format!("`{name}`")), "pricing/README.md does not name {name}");
+        let text = std::fs::read_to_string(&table).unwrap();
+        let (_, columns) = csv_records(&text).next().unwrap();
+        for column in columns.unwrap() {
+            assert!(page.contains(&format!("`{column}`")), "pricing/README.md does not explain {column} of {name}");
+        }
+    }
+}
+
 /// The page about editors shows what Neovim drew. Its words are those of the rules.
 #[test]
 fn the_page_about_editors_shows_current_words() {

@@ -149,6 +149,9 @@ fn tables_of_assumptions_are_those_of_the_csv_files() {
     for row in rows("pricing/startup.csv") {
         demand("docs/lost-work.md", &format!("| {} | {} | {} |", row["least"], row["expected"], row["most"]));
     }
+    let ratio = |row: &BTreeMap<String, String>| number(row, "most").unwrap() / number(row, "least").unwrap();
+    let widest = rows("pricing/startup.csv").iter().map(ratio).filter(|it| it.is_finite()).fold(0.0, f64::max);
+    demand("docs/lost-work.md", &format!("a maximum is up to {widest:.0} times its minimum"));
     let moves = rows("pricing/price_moves.csv");
     let range = |seller: &str, market: &str, days: f64| {
         let is_it = |row: &&BTreeMap<String, String>| row["seller"] == seller && row["market"] == market;

@@ -32,7 +32,13 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> Option<f64> {
     row[column].parse().ok()
 }
 
-/// Returns the value at a share of a sorted list.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 0 { f64::midpoint(values[half - 1], values[half]) } else { values[half] }
+}
+
+/// Returns the value at a share of a list, when it is sorted.
 fn at(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[(values.len() as f64 * share) as usize]
@@ -118,13 +124,10 @@ fn limits_on_pages_are_those_of_the_code() {
 #[test]
 fn price_differences_in_rules_are_those_of_the_tables() {
     let regions = rows("pricing/regions.csv");
-    let median = |provider: &str| -> f64 {
-        at(
-            regions.iter().filter(|row| row["provider"] == provider).filter_map(|row| number(row, "index")).collect(),
-            0.5,
-        )
+    let index = |provider: &str| -> Vec<f64> {
+        regions.iter().filter(|row| row["provider"] == provider).filter_map(|row| number(row, "index")).collect()
     };
-    let medians = ["aws", "azure", "gcp"].map(|it| percent(median(it) - 1.0));
+    let medians = ["aws", "azure", "gcp"].map(|it| percent(median(index(it)) - 1.0));
     let (least, most) = (medians.iter().min().unwrap(), medians.iter().max().unwrap());
     demand(
         "rules/cheaper-region.md",

@@ -7,8 +7,9 @@ use std::process::Command;
 use super::{ROOT, demand_none, pages, read, spans};
 
 /// Options of other programs that pages show without their program.
-const FOREIGN: [&str; 34] = [
-    // docker, git, gh, pip, terraform, kubectl, helm, cdk, kube-state-metrics and the cluster autoscaler
+const FOREIGN: [&str; 35] = [
+    // cargo, docker, git, gh, pip, terraform, kubectl, helm, cdk, kube-state-metrics and the cluster autoscaler
+    "--bench",
     "--bundle",
     "--cli-input-json",
     "--debug",

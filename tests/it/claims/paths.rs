@@ -38,9 +38,9 @@ const ELSEWHERE: [&str; 6] = [
 
 /// Returns whether a part of a path is a placeholder, such as `NAME.md`, `<provider>.toml` or `*.sh`.
 fn is_placeholder(part: &str) -> bool {
-    let stem = part.split('.').next().unwrap_or_default();
-    let is_name = stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase());
-    part.contains(['<', '*', '$', '{']) || is_name && !["README", "SUMMARY", "LICENSE"].contains(&stem)
+    let is_name = |word: &str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase());
+    let is_page = ["README", "SUMMARY", "LICENSE"].iter().any(|it| part.starts_with(it));
+    part.contains(['<', '*', '$', '{']) || !is_page && part.split('.').any(is_name)
 }
 
 /// Returns the directory before the first placeholder of a path, or the whole path.
@@ -90,7 +90,7 @@ fn every_path_of_the_repository_exists() {
 /// Pages for contributors name files of the code without their folder, such as `host.rs`.
 #[test]
 fn every_file_of_the_code_exists() {
-    let names: BTreeSet<String> = ["src", "tests", "fleet", "packaging", "fuzz", "benches", "build"]
+    let names: BTreeSet<String> = ["src", "tests", "fleet", "packaging", "fuzz", "benches", "build", ".ci"]
         .into_iter()
         .flat_map(files)
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())

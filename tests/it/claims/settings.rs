@@ -42,6 +42,9 @@ fn settings_in_code_blocks_are_accepted() {
     demand_none(&wrong, "settings that gpulint refuses");
 }
 
+/// The ends of file names, such as `prices.csv`, which look like settings.
+const FILES: [&str; 4] = [".csv", ".yml", ".ts", ".sig"];
+
 /// Tables whose keys are also facts of rules, so that `labels.team` may be one.
 const ALSO_FACTS: [&str; 3] = ["labels", "rules", "usage"];
 
@@ -55,7 +58,8 @@ fn settings_in_sentences_exist() {
     assert!(known.len() > 120 && tables.len() > 20, "{} settings", known.len());
     let exists = |name: &str| {
         let (table, key) = name.split_once('.').unwrap_or((name, ""));
-        known.contains(name) || known.contains(&format!("{table}.*")) || key.is_empty() && tables.contains(table)
+        let is_table = known.iter().any(|it| it.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+        known.contains(name) || is_table || !key.is_empty() && known.contains(&format!("{table}.*"))
     };
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -70,7 +74,8 @@ fn settings_in_sentences_exist() {
                 first.split_once('.').filter(|(table, _)| tables.contains(table) && !ALSO_FACTS.contains(table));
             let name = list.or(dotted.filter(|_| is_key).map(|_| first));
             let is_entry = |it: &&str| ["module", "type", "kind", "device"].iter().any(|entry| it.starts_with(entry));
-            let Some(name) = name.filter(|it| !is_entry(it)) else { continue };
+            let is_file = |it: &&str| FILES.iter().any(|end| it.ends_with(end));
+            let Some(name) = name.filter(|it| !is_entry(it) && !is_file(it)) else { continue };
             count += 1;
             if !exists(name) && !is_fact(name) {
                 wrong.push(format!("{}:{line}: there is no setting `{name}`: `{code}`", page.path));

@@ -61,9 +61,35 @@ fn formats() -> BTreeSet<String> {
             let mut of_file = BTreeSet::new();
             fields(&schema, &schema, "", &mut of_file);
             found.extend(of_file.into_iter().map(|field| format!("{name} {field}")));
+            found.extend(numbers(&schema).into_iter().map(|number| format!("{name} version {number}")));
         }
     }
     found
+}
+
+/// Returns the numbers of a format, which change only if a field changes its meaning. Tables have the number at their top, a line
+/// of rows has the number of its row.
+fn numbers(schema: &Value) -> BTreeSet<u64> {
+    let rows = schema["$defs"].as_object().into_iter().flat_map(|rows| rows.values());
+    let rows = rows.filter(|row| row["properties"]["row"].is_object());
+    let fields = rows.chain([schema]).map(|it| &it["properties"]["version"]["const"]);
+    fields.chain([&schema["version"]]).filter_map(Value::as_u64).collect()
+}
+
+/// Lists of values have no place for a number.
+const WITHOUT_NUMBER: [&str; 2] = ["price-hours.json", "price.json"];
+
+#[test]
+fn every_format_has_a_number() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/schema")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".json") {
+            let schema: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let expected = usize::from(!WITHOUT_NUMBER.contains(&name.as_str()));
+            assert_eq!(numbers(&schema).len(), expected, "{name}: {:?}", numbers(&schema));
+        }
+    }
 }
 
 /// Returns the long options of every command.

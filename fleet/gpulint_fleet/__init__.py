@@ -3,4 +3,4 @@
 from .scan import scan
 
 __all__ = ["scan"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -379,6 +379,42 @@ fn recipes_are_pinned_to_the_commit_of_a_release() {
     assert!(text() == before);
 }
 
+/// Files that name the version and no commit: `pin.sh` writes the version of `Cargo.toml` into each of them.
+#[test]
+fn every_package_has_the_version_of_the_program() {
+    let sandbox = Sandbox::new("versions");
+    let source = sandbox.path("source");
+    let files = [
+        "docs/budgets.md",
+        "docs/editors.md",
+        "editors/zed/Cargo.toml",
+        "editors/zed/extension.toml",
+        "fleet/gpulint_fleet/__init__.py",
+        "fleet/manifests/Dockerfile",
+        "fleet/manifests/github-actions.yml",
+        "fleet/manifests/indexed-job.yaml",
+        "fleet/manifests/rayjob-of-a-night.yaml",
+        "fleet/manifests/rayjob.yaml",
+        "fleet/pyproject.toml",
+    ];
+    let version = env!("CARGO_PKG_VERSION");
+    let here = |file: &str| fs::read_to_string(Path::new(PROJECT).join(file)).unwrap();
+    for directory in files.iter().chain(&["packaging/pin.sh"]).map(|file| Path::new(file).parent().unwrap()) {
+        fs::create_dir_all(source.join(directory)).unwrap();
+    }
+    fs::write(source.join("Cargo.toml"), here("Cargo.toml").replace(version, "77.0.1")).unwrap();
+    fs::copy(Path::new(PROJECT).join("packaging/pin.sh"), source.join("packaging/pin.sh")).unwrap();
+    for file in files {
+        fs::write(source.join(file), here(file)).unwrap();
+    }
+    assert!(run(&source, "pin.sh", &[], &[]).status.success());
+    for file in files {
+        let pinned = fs::read_to_string(source.join(file)).unwrap();
+        assert!(pinned.contains("77.0.1"), "pin.sh does not write the version of {file}");
+        assert!(pinned.replace("77.0.1", version) == here(file), "{file} has another version, or pin.sh writes more");
+    }
+}
+
 #[test]
 fn the_container_is_pinned_and_trusts_one_place() {
     let text = fs::read_to_string(Path::new(PROJECT).join("packaging/Containerfile")).unwrap();

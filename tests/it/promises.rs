@@ -1,4 +1,5 @@
-//! What the last release offered still exists: settings, options, rules, facts, and the fields of every JSON format.
+//! What the last release offered still exists: settings, options, rules, facts, inputs and outputs of the Action, and the
+//! fields and version numbers of every JSON format.
 //!
 //! `tests/released.json` is the list of that release. `GPULINT_RELEASE=1 cargo test --test it promises` writes it for a
 //! new one, and nothing else does.
@@ -135,6 +136,16 @@ fn rules() -> BTreeSet<String> {
     former.chain(pages.iter().cloned()).collect()
 }
 
+/// Returns the inputs and outputs of the Action.
+fn action() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/action.yml")).unwrap();
+    let action: Value = serde_saphyr::from_str(&text).unwrap();
+    let names = |part: &str| -> Vec<String> {
+        action[part].as_object().unwrap().keys().map(|name| format!("{part} {name}")).collect()
+    };
+    names("inputs").into_iter().chain(names("outputs")).collect()
+}
+
 fn offered() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -143,6 +154,7 @@ fn offered() -> Value {
         "options": options(),
         "rules": rules(),
         "facts": column("facts.md"),
+        "action": action(),
     })
 }
 
@@ -153,7 +165,7 @@ fn what_the_last_release_offered_still_exists() {
         std::fs::write(FILE, serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
     }
     let before: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
-    for part in ["settings", "formats", "options", "rules", "facts"] {
+    for part in ["settings", "formats", "options", "rules", "facts", "action"] {
         let list = |of: &Value| -> BTreeSet<String> {
             of[part].as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
         };

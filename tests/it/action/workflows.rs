@@ -202,6 +202,34 @@ fn nothing_comes_between_packing_and_publishing() {
     assert_eq!(publish, 2);
 }
 
+/// Returns the names of the files in `packaging` that a text names.
+fn packaging_files(text: &str) -> BTreeSet<String> {
+    let named = text.split("packaging/").skip(1);
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    named.map(|rest| rest.chars().take_while(|letter| is_part(*letter)).collect()).collect()
+}
+
+/// A maintainer can try each script of the release on one machine.
+#[test]
+fn the_rehearsal_runs_every_script_of_a_release() {
+    let rehearsal = packaging_files(&fs::read_to_string(Path::new(PROJECT).join("packaging/rehearse.sh")).unwrap());
+    let mut named = BTreeSet::new();
+    for (name, job, _) in jobs().iter().filter(|(name, ..)| name.starts_with("release.yml ")) {
+        for run in steps(job).iter().filter_map(|step| step["run"].as_str()) {
+            named.extend(packaging_files(run));
+            // The list of checksums names each file that is there when `pack.sh` runs.
+            if let Some(pack) = run.find("packaging/pack.sh") {
+                for before in ["wheel.py", "fleet.py", "vscode.py"] {
+                    assert!(run[..pack].contains(&format!("packaging/{before}")), "{name}: {before} runs after pack.sh");
+                }
+            }
+        }
+    }
+    // The rehearsal publishes nothing.
+    assert!(named.remove("publish.txt") && named.len() > 7, "{named:?}");
+    assert!(named.is_subset(&rehearsal), "{:?}", named.difference(&rehearsal).collect::<Vec<_>>());
+}
+
 #[test]
 fn dependabot_reads_every_manifest() {
     let listed = Command::new("git").args(["ls-files"]).current_dir(PROJECT).output();

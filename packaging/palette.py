@@ -3,11 +3,15 @@
 
     palette.py PICTURE.png
 
-Needs only Python. Colors are rounded more if there are more of them. The same picture gives the same bytes."""
+Needs only Python. The most frequent colors stay; the others are rounded more if there are more of them. The same picture gives the same bytes."""
 
 import struct
 import sys
 import zlib
+from collections import Counter
+
+# The most frequent colors, which stay as they are.
+EXACT = 64
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -54,10 +58,12 @@ def rounded(value, bits):
     return (value * most + 127) // 255 * 255 // most
 
 
-def with_palette(pixels, bits):
-    levels = [rounded(value, bits) for value in range(256)]
-    lines = [[(levels[r], levels[g], levels[b]) for r, g, b in line] for line in pixels]
-    return lines, sorted({pixel for line in lines for pixel in line})
+def with_palette(lines, bits):
+    """Returns the new value of each color. Areas of one color keep it; the colors of blurred edges are rounded."""
+    counts = Counter(pixel for line in lines for pixel in line)
+    frequent = sorted(counts, key=lambda pixel: (-counts[pixel], pixel))[:EXACT]
+    values = {pixel: tuple(rounded(value, bits) for value in pixel) for pixel in counts}
+    return values | {pixel: pixel for pixel in frequent}
 
 
 def chunk(name, body):
@@ -71,19 +77,21 @@ def main():
     parts = list(chunks(data))
     width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", parts[0][1])
     if not data.startswith(SIGNATURE) or depth != 8 or kind not in (2, 6) or interlaced:
-        sys.exit(f"{path} is no picture of a browser")
+        sys.exit(f"{path} is not a picture of a browser")
     size = 3 if kind == 2 else 4
     raw = zlib.decompress(b"".join(body for name, body in parts if name == b"IDAT"))
     pixels = [list(zip(row[0::size], row[1::size], row[2::size])) for row in rows(raw, width, height, size)]
     for bits in (6, 5, 4, 3, 2):
-        lines, palette = with_palette(pixels, bits)
+        values = with_palette(pixels, bits)
+        palette = sorted(set(values.values()))
         if len(palette) <= 256:
             break
-    index = {pixel: at for at, pixel in enumerate(palette)}
-    packed = b"".join(b"\0" + bytes(index[pixel] for pixel in line) for line in lines)
+    places = {color: at for at, color in enumerate(palette)}
+    index = {pixel: places[color] for pixel, color in values.items()}
+    packed = b"".join(b"\0" + bytes(index[pixel] for pixel in line) for line in pixels)
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    colours = b"".join(bytes(pixel) for pixel in palette)
-    body = chunk(b"IHDR", header) + chunk(b"PLTE", colours) + chunk(b"IDAT", zlib.compress(packed, 9)) + chunk(b"IEND", b"")
+    colors = b"".join(bytes(pixel) for pixel in palette)
+    body = chunk(b"IHDR", header) + chunk(b"PLTE", colors) + chunk(b"IDAT", zlib.compress(packed, 9)) + chunk(b"IEND", b"")
     with open(path, "wb") as file:
         file.write(SIGNATURE + body)
 

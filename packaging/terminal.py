@@ -4,48 +4,49 @@
     program --color always | terminal.py 'program' > picture.svg
 
 Needs only Python. Each line is one <text>, and each part of it has a fixed position, so fonts with other widths move nothing.
-The colors are for a light page, or for a dark page if the reader prefers it."""
+The colors are those of the reports, for a light page, or for a dark page if the reader prefers it."""
 
 import re
 import sys
 from html import escape
+from pathlib import Path
 
 WIDTH, HEIGHT = 8.4, 18.0
 MARGIN = 16.0
 TITLE = 30.0
 
-# Colors for a light page and for a dark page, by number.
-COLOURS = {
-    1: ("#b3261e", "#ff8a80"),
-    2: ("#1a7f37", "#56d364"),
-    3: ("#9a6700", "#e3b341"),
-    4: ("#0550ae", "#79c0ff"),
-    5: ("#8250df", "#d2a8ff"),
-    6: ("#0a6b74", "#56d4dd"),
-}
+# The names of the terminal's colors in the palette, by number.
+COLORS = {1: "error", 2: "green", 3: "warning", 4: "blue", 5: "purple", 6: "note"}
 
 STYLE = """
-.page{fill:#fbfbfc;stroke:#d0d7de}
-text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px;fill:#1f2328;white-space:pre}
-.title{fill:#59636e}
-.bold{font-weight:700}.dim{opacity:.65}.under{text-decoration:underline}
+text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px;white-space:pre}
+.bold{font-weight:700}.under{text-decoration:underline}
 %s
-@media (prefers-color-scheme:dark){.page{fill:#0d1117;stroke:#30363d}text{fill:#e6edf3}.title{fill:#9198a1}
-%s}
+@media (prefers-color-scheme:dark){
+%s
+}
 """
 
 
 def style():
-    light = "".join(f".c{number}{{fill:{pair[0]}}}" for number, pair in COLOURS.items())
-    dark = "".join(f".c{number}{{fill:{pair[1]}}}" for number, pair in COLOURS.items())
-    return STYLE % (light, dark)
+    """Returns the style sheet, with the palette of the reports."""
+    path = Path(__file__).parent.parent / "src/report/html/colors.css"
+    palette = dict(re.findall(r"--((?:light|dark)-\w+):(#\w+);", path.read_text(encoding="utf-8")))
+
+    def rules(scheme):
+        paper = ".page{fill:%s;stroke:%s}" % (palette[f"{scheme}-card"], palette[f"{scheme}-edge"])
+        text = "text{fill:%s}.title,.dim{fill:%s}" % (palette[f"{scheme}-ink"], palette[f"{scheme}-soft"])
+        hues = "".join(f".c{number}{{fill:{palette[f'{scheme}-{name}']}}}" for number, name in COLORS.items())
+        return paper + text + hues
+
+    return STYLE % (rules("light"), rules("dark"))
 
 
 def changed(now, codes):
     """Returns the CSS classes after a sequence of terminal codes."""
     now = set(now)
     for code in [int(it or 0) for it in codes.split(";")]:
-        colour = code - 30 if 30 <= code <= 37 else code - 90 if 90 <= code <= 97 else None
+        color = code - 30 if 30 <= code <= 37 else code - 90 if 90 <= code <= 97 else None
         if code == 0:
             now.clear()
         elif code in (1, 2, 4):
@@ -54,12 +55,12 @@ def changed(now, codes):
             now -= {"bold", "dim"}
         elif code == 24:
             now.discard("under")
-        elif code == 39 or colour is not None:
+        elif code == 39 or color is not None:
             now = {it for it in now if not re.fullmatch(r"c\d", it)}
-            if colour in COLOURS:
-                now.add(f"c{colour}")
+            if color in COLORS:
+                now.add(f"c{color}")
         else:
-            sys.exit(f"terminal.py: nobody draws the code {code}")
+            sys.exit(f"terminal.py: the code {code} has no drawing")
     return now
 
 

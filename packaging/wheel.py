@@ -57,7 +57,8 @@ def readme(repository):
         kind = "raw" if found[1] else "blob"
         return f"{found[1]}[{found[2]}]({repository}/{kind}/{tag}/{found[3]})"
 
-    return re.sub(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)", whole, read("README.md"))
+    text = re.sub(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)", whole, read("README.md"))
+    return re.sub(r'\b(src|srcset)="(?![a-z]+:)([^"]+)"', rf'\1="{repository}/raw/{tag}/\2"', text)
 
 
 def metadata(project, licences):

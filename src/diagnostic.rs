@@ -20,6 +20,15 @@ impl Level {
         }
     }
 
+    /// Returns the sign that terminal, comment and page show before a finding. miette draws the same ones.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Level::Note => "☞",
+            Level::Warning => "⚠",
+            Level::Error => "×",
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }

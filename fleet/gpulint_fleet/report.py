@@ -87,18 +87,19 @@ def headline(it):
     about = (
         f"{said['date']}, {said['gpulint']}, prices {said['prices']}; expected costs from the files, not billed amounts"
     )
+    at_least = "at least " if left else ""
     return element(
         "header",
-        element("h1", text(f"GPUs of {said['planned']:,} repositories: {usd(once)} a month")),
-        element("p", text(about), class_="quiet"),
-        element("p", text(gap), class_="warn") if left else join(),
+        element("h1", text(f"GPU cost {at_least}{usd(once)}/month in {said['planned']:,} repositories")),
         element(
             "p",
             text(
-                f"{said['resources']:,} resources; {said['findings']:,} findings that are not accepted, "
-                f"saving up to {usd(said['waste_micro_usd'])} a month."
+                f"{said['findings']:,} findings that are not accepted; possible savings up to "
+                f"{usd(said['waste_micro_usd'])}/month. {said['resources']:,} resources."
             ),
         ),
+        element("p", text(gap), class_="warn") if left else join(),
+        element("p", text(about), class_="quiet"),
     )
 
 
@@ -107,7 +108,7 @@ def payers(it):
     parts = [
         table(
             caption,
-            [caption.split(":")[0], "resources", "a month"],
+            [caption.split(":")[0], "resources", "per month"],
             it.rows(query.format(column)),
             money=(2,),
             picture=2,
@@ -121,7 +122,7 @@ def payers(it):
         )
     ]
     unknown = it.rows(f"select {MONEY} from resources where owner is null")[0][0]
-    return section("payers", "Who pays", f"Resources for {usd(unknown)} a month have no owner.", *parts)
+    return section("payers", "Who pays?", f"Resources for {usd(unknown)}/month have no owner.", *parts)
 
 
 def budgets(it):
@@ -180,17 +181,17 @@ def waste(it):
     )
     return section(
         "waste",
-        "What is waste",
-        f"Up to {usd(it.summary['waste_micro_usd'])} a month can be saved. For each resource, only the largest saving counts.",
+        "How much can be saved?",
+        f"Possible savings: up to {usd(it.summary['waste_micro_usd'])}/month. For each resource, only the largest saving counts.",
         table(
             "By rule",
-            ["rule", "findings", "repositories", "a month"],
+            ["rule", "findings", "repositories", "per month"],
             it.rows(query),
             money=(3,),
             picture=3,
             rest="rules",
         ),
-        table("The largest savings", ["where", "rule", "owner", "a month"], it.rows(largest), money=(3,)),
+        table("The largest savings", ["where", "rule", "owner", "per month"], it.rows(largest), money=(3,)),
     )
 
 
@@ -315,8 +316,8 @@ def joins(it):
     ]
     if not rows and not copies and not parts and not unmatched:
         return join()
-    said = f"Pods that run on pools of another repository cost {usd(it.summary['counted_twice_micro_usd'])} a month, which the pools' repository pays: they are not added."
-    names = ["cluster", "pods run on", "pods", "repositories", "a month"]
+    said = f"Pods that run on pools of another repository cost {usd(it.summary['counted_twice_micro_usd'])}/month, which the pools' repository pays: they are not added."
+    names = ["cluster", "pods run on", "pods", "repositories", "per month"]
     return section(
         "joins",
         "Across repositories",
@@ -330,14 +331,14 @@ def joins(it):
         table("Patterns of clusters that no resource matches", ["cluster", "pattern"], unmatched, rest="patterns"),
         table(
             "Copies: the same tree in two repositories, which counts in both",
-            ["repository", "a copy of", "a month"],
+            ["repository", "a copy of", "per month"],
             copies,
             money=(2,),
             rest="copies",
         ),
         table(
             "The same file with the same resource, which counts in both",
-            ["repository", "resources", "a month"],
+            ["repository", "resources", "per month"],
             parts,
             money=(2,),
             rest="pairs",
@@ -369,7 +370,7 @@ def adoption(it):
         table("Repositories with accelerators", ["what they have", "repositories"], rows),
         table(
             "Without a hook or a pipeline, the most expensive first",
-            ["repository", "owner", "a month"],
+            ["repository", "owner", "per month"],
             costliest,
             money=(2,),
             rest="repositories",
@@ -421,9 +422,9 @@ def report(store):
     it = Fleet(store)
     style = Path(__file__).with_name("report.css").read_text()
     named = [
-        ("payers", "Who pays"),
+        ("payers", "Who pays?"),
         ("budgets", "Which budgets are exceeded?"),
-        ("waste", "What is waste"),
+        ("waste", "How much can be saved?"),
         ("trend", "How did the cost change?"),
         ("coverage", "Was everything read?"),
         ("joins", "Across repositories"),

@@ -163,7 +163,7 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     page = Page(text)
     assert "<script>" not in text and "<b>x" not in text and "alert(1)" in page.text
     summary = json.loads(second.summary_path.read_text())
-    assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,} a month" in page.text
+    assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,}/month" in page.text
     for words in (
         "1 of 5 repositories were not read",
         "the repository does not exist",

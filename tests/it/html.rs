@@ -1,6 +1,6 @@
 //! Tests the HTML page: it contains everything in the JSON, no input becomes markup, and it makes no requests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -225,6 +225,78 @@ fn a_change_is_a_page_too() {
     assert!(told > 0.0 && (moved - told).abs() < 0.01, "{rows:?} and {told}");
     for finding in change["new"].as_array().unwrap().iter().chain(change["grown"].as_array().unwrap()) {
         assert!(text.contains(finding["rule"].as_str().unwrap()), "{finding}");
+    }
+}
+
+/// Returns the colors of gpulint by their names, such as `light-ink`, as six digits.
+fn palette() -> BTreeMap<String, String> {
+    let text = file("src/report/html/colors.css");
+    let named = text.split(';').filter_map(|it| it.rsplit_once("--").and_then(|(_, it)| it.split_once(":#")));
+    named.map(|(name, digits)| (name.to_owned(), six(digits))).collect()
+}
+
+fn file(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+fn six(digits: &str) -> String {
+    if digits.len() == 3 { digits.chars().flat_map(|it| [it, it]).collect() } else { digits.to_owned() }
+}
+
+/// Returns the contrast of two colors, from 1 to 21, as the accessibility guidelines of the W3C define it.
+fn contrast(a: &str, b: &str) -> f64 {
+    let light = |digits: &str| {
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&digits[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4) + 0.05
+    };
+    let (a, b) = (light(a), light(b));
+    a.max(b) / a.min(b)
+}
+
+#[test]
+fn every_color_can_be_read_in_both_schemes() {
+    let colors = palette();
+    let words = ["ink", "soft", "link", "error", "warning", "note"];
+    let marks = ["blue", "green", "vermillion", "purple", "grey"];
+    for scheme in ["light", "dark"] {
+        let color = |name: &str| &colors[&format!("{scheme}-{name}")];
+        for (paper, name) in
+            ["paper", "card"].iter().flat_map(|paper| words.iter().chain(&marks).map(move |it| (paper, it)))
+        {
+            let least = if words.contains(name) { 4.5 } else { 3.0 };
+            let found = contrast(color(name), color(paper));
+            assert!(found >= least, "{scheme}: {name} on {paper} has a contrast of {found:.2}, not {least}");
+        }
+    }
+    assert_eq!(colors.len(), 2 * (words.len() + marks.len() + "paper card edge".split(' ').count()));
+}
+
+/// Everything that draws uses the colors of one file. A file that a browser or another package reads alone repeats them.
+#[test]
+fn all_pages_and_pictures_share_their_colors() {
+    let known: BTreeSet<String> = palette().into_values().collect();
+    let repeats = [
+        "src/report/html/bars.rs",
+        "src/report/html/area.rs",
+        "src/report/html/style.css",
+        "src/report/history/html.rs",
+        "fleet/gpulint_fleet/report.css",
+        "docs/book.css",
+        "packaging/terminal.py",
+    ];
+    for path in repeats {
+        let text = file(path);
+        for (at, _) in text.match_indices('#') {
+            let digits: String = text[at + 1..].chars().take_while(char::is_ascii_alphanumeric).collect();
+            let is_color = matches!(digits.len(), 3 | 6) && digits.chars().all(|it| it.is_ascii_hexdigit());
+            assert!(
+                !is_color || known.contains(&six(&digits)),
+                "{path}: #{digits} is not in src/report/html/colors.css"
+            );
+        }
     }
 }
 

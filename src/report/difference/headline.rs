@@ -11,6 +11,7 @@ use crate::inventory::{BillingRole, CountedAs, Unjudged, UnjudgedStatus};
 use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
 use crate::report::views::cost_line::{in_words, marked};
 use crate::report::views::money::{mark, while_running};
+use crate::report::views::scorecard::best_of;
 use crate::report::views::{excluded, judged, worst};
 
 /// The maximum number of words of the money in the headline; title and verdict come on top.
@@ -26,6 +27,8 @@ pub(super) struct Headline {
     pub(super) findings: Vec<String>,
     /// `1 file not evaluated`
     pub(super) open: Option<String>,
+    /// `possible savings up to $2,908/month`: of the findings that are new or worse
+    pub(super) savings: Option<String>,
 }
 
 impl Headline {
@@ -57,7 +60,7 @@ impl Headline {
             }
         };
         rows.extend(worst::change(&it.before, &it.after));
-        Headline { money, rows, findings: findings(it), open: open(it) }
+        Headline { money, rows, findings: findings(it), open: open(it), savings: savings(it) }
     }
 
     /// Returns the verdict and the answer.
@@ -65,9 +68,9 @@ impl Headline {
         format!("{} – {}", verdict.in_words(), self.money)
     }
 
-    /// Returns the lines below: findings and what was not evaluated in one line, then the rows.
+    /// Returns the lines below: findings, savings and what was not evaluated in one line, then the rows.
     pub(super) fn below(&self) -> Vec<String> {
-        let counts: Vec<String> = self.findings.iter().chain(&self.open).cloned().collect();
+        let counts: Vec<String> = self.findings.iter().chain(&self.savings).chain(&self.open).cloned().collect();
         let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
         counts.into_iter().chain(self.rows.iter().cloned()).collect()
     }
@@ -326,6 +329,16 @@ fn findings(it: &Difference) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Returns what the findings that are new or worse save per month together.
+fn savings(it: &Difference) -> Option<String> {
+    let counted = it.brought().filter(|decided| decided.counted == CountedAs::Deployed);
+    let saving = counted.map(|decided| &decided.finding).filter(|it| it.per == Period::Month && it.saves.is_some());
+    let best = best_of(&it.after, saving);
+    let sum: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
+    let mark = mark(best.values().any(|it| it.is_estimated));
+    (!sum.is_zero()).then(|| format!("possible savings up to {mark}{}/month", it.amount(sum)))
 }
 
 /// Returns text such as `the growth of 2 files is hidden`. The total lacks it.

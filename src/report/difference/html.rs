@@ -10,7 +10,7 @@ use crate::report::html::bars::{MarkColor, Scale, interval, picture};
 use crate::report::html::markup::Html;
 use crate::report::html::page::PageSection;
 use crate::report::html::table::{Column, HtmlTable, left_out, name, number};
-use crate::report::html::{Rest, findings, page};
+use crate::report::html::{Rest, findings, page, sentences};
 use crate::report::views::budgets::BudgetText;
 use crate::report::views::not_read::not_read_line;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub(in crate::report) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
     let fails = if it.fails_for_the_unread() { ", exit code 1" } else { "" };
     let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
-    lines.extend(headline.below());
+    lines.extend(sentences(headline.below()));
     lines.push(format!("Compared with {}.", it.base));
     lines.extend(it.all_notes().map(Cow::into_owned).chain(not_read_line(&it.not_read)));
     let first = [changes(it), payers(it), brought(it), gone(it)];

@@ -148,8 +148,8 @@ fn compose(it: &Difference, room: CommentLimits, kept: Shown) -> Markdown {
     text
 }
 
-/// The money comes first, so that a phone shows it without scrolling.
-const HEAD: &str = "| per month | resource | change | before → after |\n|---:|---|---|---|\n";
+/// The money comes first, and three columns fit on a phone.
+const HEAD: &str = "| per month | resource | change |\n|---:|---|---|\n";
 
 fn changes(text: &mut Markdown, it: &Difference, room: CommentLimits, with_details: bool) {
     let rows = rows(it);
@@ -192,7 +192,7 @@ fn row(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     resource(text, it, row);
     text.push(" | ");
     what(text, it, change);
-    text.push(" | ");
+    text.push("<br>");
     from_to(text, &before, &after);
     text.push(" |\n");
 }

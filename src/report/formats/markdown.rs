@@ -93,7 +93,7 @@ pub(in crate::report) fn write_findings(
     left_out
 }
 
-/// Writes one finding: rule, place, resource, money and help.
+/// Writes one finding: level, rule and money in the first line, then the problem, its place and help.
 fn finding(text: &mut Markdown, report: &Report, head: Option<&ReviewCommit>, decided: &Decided, help: Option<&str>) {
     let finding = &decided.finding;
     let at = report.paths.locate(report.sources, finding.span);
@@ -108,12 +108,13 @@ fn finding(text: &mut Markdown, report: &Report, head: Option<&ReviewCommit>, de
         Some(link) => linked(rule, &Address::new(&link)),
         None => rule,
     };
-    markdown!(text, "- ", rule, " ", place);
+    markdown!(text, "- ", finding.level.sign(), " ", rule);
+    saves(text, report, decided);
+    markdown!(text, "  \n  ", markup::text(&finding.message, LONGEST_MESSAGE), "  \n  ", place);
     if let Some(address) = finding.address(report.inventory) {
         markdown!(text, " ", code(address, LONGEST_NAME));
     }
-    saves(text, report, decided);
-    markdown!(text, "  \n  ", markup::text(&finding.message, LONGEST_MESSAGE), "\n");
+    text.push("\n");
     if let Some(help) = help {
         // Two spaces end the line before.
         text.trim_end();
@@ -123,14 +124,14 @@ fn finding(text: &mut Markdown, report: &Report, head: Option<&ReviewCommit>, de
 
 fn saves(text: &mut Markdown, report: &Report, decided: &Decided) {
     if let Some(saved) = report.currency.saved(&decided.finding) {
-        markdown!(text, " – saves about ", figures(&saved));
+        markdown!(text, " – **saves ", figures(&saved), "**");
     }
 }
 
 /// Writes a finding for a comment on its line.
 pub(in crate::report) fn remark(text: &mut Markdown, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
-    markdown!(text, "**", figures(&finding.rule), "**");
+    markdown!(text, finding.level.sign(), " **", figures(&finding.rule), "**");
     if let Some(costs) = finding.resource.and_then(|id| report.currency.costs(report.bill.items.get(id.0)?)) {
         markdown!(text, " – costs ", figures(&costs));
     }

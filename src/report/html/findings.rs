@@ -67,7 +67,7 @@ fn entry(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, decided:
                 page.leaf("span", &[("class", "money")], &format!("saves {saved}"));
             }
         });
-        page.leaf("p", &[], &finding.message);
+        page.element("p", &[], |page| page.prose(&finding.message));
         page.element("p", &[("class", "small")], |page| {
             place(page, report, head, finding);
             let item = finding.resource.and_then(|id| report.bill.items.get(id.0));
@@ -76,7 +76,7 @@ fn entry(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, decided:
             }
         });
         if let Some(help) = &finding.help {
-            page.leaf("p", &[("class", "soft")], help);
+            page.element("p", &[("class", "soft")], |page| page.prose(help));
         }
         fix(page, report, finding);
         acceptance(page, decided);
@@ -87,9 +87,11 @@ fn entry(page: &mut Html, report: &Report, head: Option<&ReviewCommit>, decided:
 fn tags(page: &mut Html, finding: &Finding) {
     let risk = format!("risk {}", finding.risk.name());
     let confidence = format!("confidence {}", finding.confidence.name());
-    for tag in [finding.level.name(), &risk, &confidence] {
+    let level = format!("{} {}", finding.level.sign(), finding.level.name());
+    let class = format!("tag {}", finding.level.name());
+    for (class, tag) in [(&*class, &level), ("tag", &risk), ("tag", &confidence)] {
         page.raw(" ");
-        page.leaf("span", &[("class", "tag")], tag);
+        page.leaf("span", &[("class", class)], tag);
     }
 }
 

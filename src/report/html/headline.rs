@@ -1,4 +1,4 @@
-//! Writes the cards at the top of the page: cost, accelerators, possible savings, and what the total leaves out.
+//! Writes the cards at the top of the page: cost, possible savings, accelerators, and what the total leaves out.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
             amount(&mut page, report, role, title, color);
         }
     }
-    accelerators(&mut page, report);
     if with_findings {
         savings(&mut page, report);
     }
+    accelerators(&mut page, report);
     not_counted(&mut page, report);
     page
 }

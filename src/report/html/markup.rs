@@ -24,6 +24,20 @@ impl Html {
         push_escaped(&mut self.0, &escape::one_line(&escape::shortened(text, LONGEST)));
     }
 
+    /// Appends escaped text. Text between backticks becomes code.
+    pub(in crate::report) fn prose(&mut self, text: &str) {
+        let text = escape::shortened(text, LONGEST);
+        let mut rest = text.as_str();
+        while let Some((before, (inside, after))) =
+            rest.split_once('`').and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
+        {
+            self.text(before);
+            self.leaf("code", &[], inside);
+            rest = after;
+        }
+        self.text(rest);
+    }
+
     /// Appends several lines of escaped text with their line breaks.
     pub(in crate::report) fn lines(&mut self, text: &str) {
         push_escaped(&mut self.0, &escape::harmless(&escape::shortened(text, LONGEST)));
@@ -110,5 +124,8 @@ mod tests {
         page.element("p", &[("title", hostile), ("hidden", "")], |it| it.text(hostile));
         let inside = "&lt;/script&gt;&lt;img src=x onerror=&#39;a()&#39;&gt;&quot;&amp;\u{fffd}?[2J ";
         assert_eq!(page.into_string(), format!("<p title=\"{inside}\" hidden>{inside}</p>"));
+        let mut page = Html::new();
+        page.prose("set `<b>` in `a`, `");
+        assert_eq!(page.into_string(), "set <code>&lt;b&gt;</code> in <code>a</code>, `");
     }
 }

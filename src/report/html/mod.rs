@@ -35,7 +35,7 @@ pub(super) fn check(report: &Report) -> String {
     page(
         report,
         &cost_line(report),
-        std::iter::once(found).chain(cost_rows(report)).collect(),
+        std::iter::once(found).chain(sentences(cost_rows(report))).collect(),
         Vec::new(),
         Rest::Everything,
     )
@@ -47,7 +47,12 @@ pub(super) fn cost(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
     }
-    page(report, &cost_line(report), cost_rows(report), Vec::new(), Rest::Bill).print()
+    page(report, &cost_line(report), sentences(cost_rows(report)).collect(), Vec::new(), Rest::Bill).print()
+}
+
+/// Capitalizes lines that other formats print after the first one.
+pub(super) fn sentences(lines: Vec<String>) -> impl Iterator<Item = String> {
+    lines.into_iter().map(|line| sentence(&line))
 }
 
 fn nothing(report: &Report) -> String {

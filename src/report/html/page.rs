@@ -5,7 +5,8 @@ use super::markup::Html;
 use crate::report::escape::shortened;
 use crate::source::{sha256, to_base64};
 
-const STYLE: &str = include_str!("style.css");
+/// The colors, then the rules that use them.
+const STYLE: &str = concat!(include_str!("colors.css"), include_str!("style.css"));
 const SCRIPT: &str = include_str!("script.js");
 
 /// A section, with a heading that the table of contents lists.
@@ -62,7 +63,7 @@ impl HtmlPage {
             }
             page.leaf("h1", &[], &self.heading);
             for line in &self.lines {
-                page.leaf("p", &[("class", "soft")], line);
+                page.element("p", &[("class", "soft")], |page| page.prose(line));
             }
             page.element("nav", &[("aria-label", "Contents")], |page| {
                 page.element("ul", &[], |page| {

@@ -6,6 +6,15 @@
   }
   document.querySelectorAll('table.sortable').forEach(function (table) {
     var heads = table.querySelectorAll('thead th');
+    // On a phone, each cell stands on its own line, so it needs the name of its column.
+    Array.prototype.forEach.call(table.tBodies[0].rows, function (row) {
+      Array.prototype.forEach.call(row.cells, function (cell, at) {
+        if (cell.tagName === 'TD' && cell.className !== 'bar' && cell.colSpan === 1) {
+          cell.setAttribute('data-name', heads[at].textContent);
+        }
+      });
+    });
+    table.classList.add('named');
     heads.forEach(function (head, at) {
       if (head.className === 'bar') { return; }
       var button = document.createElement('button');

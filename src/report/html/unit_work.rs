@@ -13,29 +13,29 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     if shown.is_empty() {
         return None;
     }
-    let numbers = COLUMNS.iter().map(|(heading, _)| (*heading, Column::Number));
+    // Empty columns are left out.
+    let known: Vec<_> = COLUMNS.iter().filter(|(_, read)| shown.iter().any(|it| read(it).is_some())).collect();
+    let numbers = known.iter().map(|(heading, _)| (*heading, Column::Number));
     let columns: Vec<(&str, Column)> =
         [("resource", Column::Text), ("model", Column::Text)].into_iter().chain(numbers).collect();
     let mut body = Html::new();
     let caption = "Estimated ranges; real servers never reach full load";
     let table = HtmlTable { id: "unit-work-table", caption, columns: &columns, is_searchable: false };
-    table.print(&mut body, &shown, |page, it| row(page, report, it));
+    table.print(&mut body, &shown, |page, it| {
+        name(page, &report.called(it.resource));
+        page.leaf("td", &[], it.model.unwrap_or_default());
+        for (_, read) in &known {
+            let range = read(it);
+            number(
+                page,
+                &range.map(SpeedRange::format_range).unwrap_or_default(),
+                range.map_or(0.0, |range| range.expected),
+            );
+        }
+    });
     for (servers, why) in reasons(&all) {
         body.leaf("p", &[("class", "soft small")], &format!("No rate for {servers}: {why}."));
     }
     let answer = format!("Rates or unit costs are known for {} of {} servers.", shown.len(), all.len());
     Some(PageSection { id: "unit-work", title: "What does a unit of work cost?", answer: Some(answer), body })
-}
-
-fn row(page: &mut Html, report: &Report, it: &UnitWork<'_>) {
-    name(page, &report.called(it.resource));
-    page.leaf("td", &[], it.model.unwrap_or_default());
-    for (_, read) in COLUMNS {
-        let range = read(it);
-        number(
-            page,
-            &range.map(SpeedRange::format_range).unwrap_or_default(),
-            range.map_or(0.0, |range| range.expected),
-        );
-    }
 }

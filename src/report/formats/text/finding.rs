@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode, ThemeStyles};
 
 use super::snippet::Snippet;
 use crate::decide::Decided;
@@ -47,15 +47,21 @@ impl AlreadyPrinted {
 
 pub(in crate::report) struct FindingRenderer {
     handler: GraphicalReportHandler,
-    is_plain: bool,
+    style: ReportStyle,
 }
 
 impl FindingRenderer {
     pub(in crate::report) fn new(style: ReportStyle) -> Self {
-        let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let mut theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        if style.color {
+            // Only the sign has the color of its level: other colors of terminals are often hard to read. Money is bold.
+            let plain = ThemeStyles::none();
+            theme.styles.highlights = vec![plain.error.bold()];
+            theme.styles.link = plain.link.underline();
+        }
         let handler =
             GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false).with_context_lines(1);
-        FindingRenderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
+        FindingRenderer { handler: handler.without_syntax_highlighting(), style }
     }
 
     /// Writes a finding. `others` contains its repeats in other places. The cost of a resource is printed once.
@@ -81,7 +87,7 @@ impl FindingRenderer {
         let mut facts: Vec<String> = Vec::new();
         match told.has_shown(report, finding) {
             true => {
-                brief(text, &block, self.is_plain);
+                brief(text, &block, self.style);
                 facts.extend(block.label);
             }
             false => self.block(text, &block),
@@ -146,7 +152,7 @@ impl FindingRenderer {
     }
 
     fn block(&self, text: &mut String, block: &Block) {
-        if self.is_plain {
+        if self.style.plain {
             let _ =
                 writeln!(text, "{}: {}\n  at {}", block.level.name(), block.message, block.snippet.place_and_line());
             if let Some(label) = &block.label {
@@ -172,16 +178,27 @@ impl FindingRenderer {
 }
 
 /// Writes a finding about a line that is already printed above.
-fn brief(text: &mut String, block: &Block, is_plain: bool) {
-    let mark = match block.level {
-        Level::Error => "×",
-        Level::Warning => "⚠",
-        Level::Note => "☞",
+fn brief(text: &mut String, block: &Block, style: ReportStyle) {
+    let in_color = |text: &str, code: u8| match style.color {
+        true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        false => text.to_owned(),
     };
-    let mark = if is_plain { format!("{}:", block.level.name()) } else { format!("  {mark}") };
+    let mark = match style.plain {
+        true => format!("{}:", block.level.name()),
+        false => format!("  {}", in_color(block.level.sign(), ansi(block.level))),
+    };
     let _ = writeln!(text, "{mark} {}", block.message);
     if let Some(help) = &block.help {
-        let _ = writeln!(text, "  help: {help}");
+        let _ = writeln!(text, "  {} {help}", in_color("help:", ansi(Level::Note)));
+    }
+}
+
+/// Returns the terminal's color of a level, as in miette's theme.
+const fn ansi(level: Level) -> u8 {
+    match level {
+        Level::Error => 31,
+        Level::Warning => 33,
+        Level::Note => 36,
     }
 }
 

@@ -180,8 +180,8 @@ example=examples/training-platform-eks
 terminal "$directory/terminal" '' check $example
 
 comment
-published comment "$place/comment.html" 960 620 light
-published comment-dark "$place/comment.html" 960 620 dark
+published comment "$place/comment.html" 960 0 light
+published comment-dark "$place/comment.html" 960 0 dark
 
 page "$place/check.html" check examples
 published report "$place/check.html" 1280 1400 light

@@ -68,11 +68,15 @@ impl Headline {
         format!("{} – {}", verdict.in_words(), self.money)
     }
 
-    /// Returns the lines below: findings, savings and what was not evaluated in one line, then the rows.
-    pub(super) fn below(&self) -> Vec<String> {
+    /// Returns findings, savings and what was not evaluated in one line.
+    pub(super) fn counts(&self) -> Option<String> {
         let counts: Vec<String> = self.findings.iter().chain(&self.savings).chain(&self.open).cloned().collect();
-        let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
-        counts.into_iter().chain(self.rows.iter().cloned()).collect()
+        Some(counts.join("; ")).filter(|it| !it.is_empty())
+    }
+
+    /// Returns the lines below: the counts, then the rows.
+    pub(super) fn below(&self) -> Vec<String> {
+        self.counts().into_iter().chain(self.rows.iter().cloned()).collect()
     }
 }
 

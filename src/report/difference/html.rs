@@ -18,8 +18,9 @@ use std::borrow::Cow;
 pub(in crate::report) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
     let fails = if it.fails_for_the_unread() { ", exit code 1" } else { "" };
-    let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.in_words())];
-    lines.extend(sentences(headline.below()));
+    let counts = headline.counts().map(|counts| format!("{counts}. ")).unwrap_or_default();
+    let mut lines = vec![format!("{counts}Verdict: {}{fails}.", it.after.verdict.in_words())];
+    lines.extend(sentences(headline.rows));
     lines.push(format!("Compared with {}.", it.base));
     lines.extend(it.all_notes().map(Cow::into_owned).chain(not_read_line(&it.not_read)));
     let first = [changes(it), payers(it), brought(it), gone(it)];

@@ -172,7 +172,14 @@ impl Config {
             setting!("contracts[].commitment_years"),
         ];
         let hardware = [setting!("hardware[].usd_per_gpu_hour"), setting!("hardware[].purchase_usd")];
-        let usage = [setting!("usage[].hours_per_month"), setting!("usage[].runs_per_month")];
+        let usage = [
+            setting!("usage[].hours_per_month"),
+            setting!("usage[].runs_per_month"),
+            setting!("usage[].starts_per_month"),
+            setting!("usage[].cold_start_seconds"),
+            setting!("usage[].checkpoint_minutes"),
+            setting!("usage[].interruptions_per_month"),
+        ];
         let traffic = [
             setting!("traffic[].tokens_per_day"),
             setting!("traffic[].requests_per_day"),

@@ -79,6 +79,21 @@ fn every_name_in_code_exists() {
     assert!(unused.is_empty(), "tests/it/claims/foreign_names.txt lists names that no page needs: {unused:?}");
 }
 
+/// The code that CONTRIBUTING.md shows as an example is in the sources, line by line.
+#[test]
+fn examples_for_contributors_are_code_of_the_project() {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let texts = ["src", "rules", "pricing"].into_iter().flat_map(files).map(|path| fs::read(path).unwrap());
+    let sources: String = texts.map(|bytes| flat(&String::from_utf8_lossy(&bytes)) + "\n").collect();
+    let page = read("CONTRIBUTING.md");
+    let blocks = fences::read(&page);
+    let lines: Vec<String> =
+        blocks.iter().flat_map(|it| it.text.lines()).map(flat).filter(|it| it.len() > 15).collect();
+    assert!(lines.len() > 20, "{} lines", lines.len());
+    let wrong: Vec<String> = lines.into_iter().filter(|line| !sources.contains(line.as_str())).collect();
+    demand_none(&wrong, "lines of CONTRIBUTING.md that the sources do not contain");
+}
+
 /// The parts of pages before and after the version of a release.
 const VERSIONS: [(&str, char); 7] = [
     ("gpulint/gpulint@v", ' '),

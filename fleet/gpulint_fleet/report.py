@@ -38,7 +38,8 @@ def table(caption, columns, rows, money=(), picture=None, rest="rows"):
         return join()
     shown, left = rows[:MOST], len(rows) - MOST
     largest = max((row[picture] or 0 for row in rows), default=0) if picture is not None else 0
-    numeric = {at for at in range(len(columns)) if all(isinstance(row[at], (int, type(None))) for row in rows)}
+    kinds = [{type(row[at]) for row in rows} for at in range(len(columns))]
+    numeric = {at for at, kind in enumerate(kinds) if int in kind and kind <= {int, type(None)}}
     style = ["number" if at in numeric else None for at in range(len(columns))]
     head = [element("th", text(it), scope="col", class_=style[at]) for at, it in enumerate(columns)]
     head += [element("th")] if picture is not None else []
@@ -49,7 +50,8 @@ def table(caption, columns, rows, money=(), picture=None, rest="rows"):
             for at, value in enumerate(row)
         ]
         cells = [element("th", text(said[0]), scope="row")]
-        cells += [element("td", text(said[at]), class_=style[at]) for at in range(1, len(row))]
+        # On a phone, each cell has its own line, with the name of its column.
+        cells += [element("td", text(said[at]), class_=style[at], data_name=columns[at]) for at in range(1, len(row))]
         cells += [element("td", bar(row[picture], largest), class_="bar")] if picture is not None else []
         body.append(element("tr", *cells))
     more = [element("p", text(f"and {left:,} more {rest} in the Parquet tables"), class_="quiet")] if left > 0 else []

@@ -36,9 +36,7 @@ ACCELERATED = {
 KNOWN = {
     'infracost': [
         (r'Standard_NP', 'other', 'FPGAs: the catalog has accelerators for AI only'),
-        (r'ND40s_v2', 'ours', 'gpulint takes the price of the ND40rs_v2; the price list of Azure has a lower one for the ND40s_v2'),
-        (r'windows_vms\["Standard_(NC6|NC6s_v2|ND6s|NV6)"\]', 'ours', 'retired machines: gpulint knows one price per vCPU for Windows, and these had another'),
-        (r'\(Windows', 'ours', 'gpulint misses the license: `storage_os_disk.os_type` states Windows'),
+        (r'windows_vms\["Standard_(NC6|NC6s_v2|ND6s|NV6|ND40s_v2)"\]', 'ours', 'retired machines: gpulint knows one price per vCPU for Windows, and these had another'),
         (r'compute_cluster.*Standard_NC', 'theirs', 'Infracost ignores the low priority; gpulint knows no spot price of the retired K80'),
         (r'compute_cluster', 'theirs', 'Infracost ignores the low priority; gpulint prints a range'),
         (r'compute_instance.*Standard_N', 'theirs', 'Infracost ignores the region of the workspace; gpulint estimates the price of that region'),
@@ -51,8 +49,6 @@ KNOWN = {
     ],
     'tflint': [
         (r'^(f1|f2|vt1)\.|^standard_np', 'other', 'FPGAs and video encoders: the catalog has accelerators for AI only'),
-        (r'^standard_nv\d+s_v2$', 'ours', 'retired machines with M60, missing in the catalog'),
-        (r'^standard_ng32adms_v620_v1$', 'ours', 'the catalog has only the name in the price list, Standard_NG32adms_V620'),
         (r'^standard_(nc\d+_v3|nd40s_v3|nv(4|10|20|30|40)adm?s_a10_v5|nv28ads_v710_v5)$', 'theirs',
          'Azure has an enum value and documents no such machine'),
         (r'^not listed:', 'other', 'the machine type is newer than the list, or it is only a name in a price list'),

@@ -127,9 +127,8 @@ fn every_version_on_a_page_is_that_of_this_release() {
 /// Returns the languages that gpulint reads, as its help names them.
 fn languages() -> String {
     let help = super::options::printed(&["--help"]);
-    let first = help.lines().next().unwrap();
-    let (_, rest) = first.split_once(" in ").unwrap();
-    rest.split(" before ").next().unwrap().to_owned()
+    let line = help.lines().find_map(|line| line.strip_prefix("Reads ")).unwrap();
+    line.trim_end_matches('.').to_owned()
 }
 
 #[test]

@@ -62,13 +62,20 @@ fn subcommands(help: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }
 
+/// Returns the subcommands of the program, which `gpulint help commands` lists by topic.
+fn of_topics(help: &str) -> Vec<String> {
+    let names = help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
 /// Adds the options of a command and of its subcommands. `words` is the command without the program.
 fn collect(words: &[&str], options: &mut BTreeSet<String>, verbs: &mut BTreeSet<String>) {
     let help = printed(&[words, &["--help"]].concat());
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let named = help.split(|c| !is_part(c)).filter(|word| word.len() > 3 && word.starts_with("--"));
     options.extend(named.map(str::to_owned));
-    for name in subcommands(&help) {
+    let names = if words.is_empty() { of_topics(&printed(&["help", "commands"])) } else { subcommands(&help) };
+    for name in names {
         verbs.insert(name.clone());
         collect(&[words, &[name.as_str()]].concat(), options, verbs);
     }
@@ -91,6 +98,7 @@ fn options(code: &str) -> impl Iterator<Item = &str> {
 fn every_option_exists() {
     let (mut known, mut verbs) = (BTreeSet::new(), BTreeSet::new());
     collect(&[], &mut known, &mut verbs);
+    known.insert("--version".to_owned());
     assert!(known.len() > 100 && verbs.len() > 40, "{} options, {} subcommands", known.len(), verbs.len());
     let fleet = read("fleet/gpulint_fleet/__main__.py");
     known.extend(options_of_script(&fleet));

@@ -14,6 +14,7 @@
 #
 #   GPULINT_PREVIOUS  commit of the previous version [default: the newest tag, or the commit that named 0.1.0]
 #   GPULINT_MDBOOK    the program mdbook [default: that on the path]
+#   GPULINT_BUILDS    1: do not compile the programs twice, only pack them twice [default: 2]
 #
 # Needs rustup, a python3 with tomllib and venv, npm, openssl, and a network for crates and packages.
 set -uo pipefail
@@ -659,7 +660,7 @@ step "clone 2" - "$two" "git clone" clone "$two"
 step "build tools" - "$work/zig" "pip install --require-hashes" build_tools
 for target in "${targets[@]}"; do
   step "program" "$one/target/$target/dist/gpulint" "$target" "build.sh, clone 1" build "$one" "$target"
-  if [ "$target" = "$native" ]; then
+  if [ "$target" = "$native" ] && [ "${GPULINT_BUILDS:-2}" = 2 ]; then
     step "program" "$two/target/$target/dist/gpulint" "$target" "build.sh, clone 2" build "$two" "$target"
   else
     step "program" "$one/target/$target/dist/gpulint" "$target" "a second build" take_from_one "$target"

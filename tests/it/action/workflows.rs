@@ -220,7 +220,10 @@ fn the_rehearsal_runs_every_script_of_a_release() {
             // The list of checksums names each file that is there when `pack.sh` runs.
             if let Some(pack) = run.find("packaging/pack.sh") {
                 for before in ["wheel.py", "fleet.py", "vscode.py"] {
-                    assert!(run[..pack].contains(&format!("packaging/{before}")), "{name}: {before} runs after pack.sh");
+                    assert!(
+                        run[..pack].contains(&format!("packaging/{before}")),
+                        "{name}: {before} runs after pack.sh"
+                    );
                 }
             }
         }

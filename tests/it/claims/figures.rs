@@ -35,7 +35,7 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> Option<f64> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
-    if values.len() % 2 == 0 { f64::midpoint(values[half - 1], values[half]) } else { values[half] }
+    if values.len().is_multiple_of(2) { f64::midpoint(values[half - 1], values[half]) } else { values[half] }
 }
 
 /// Returns the value at a share of a list, when it is sorted.

@@ -79,7 +79,7 @@ fn spans(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (line, paragraph) in paragraphs(text) {
         let parts: Vec<&str> = paragraph.split('`').collect();
-        let whole = parts.len() - usize::from(parts.len() % 2 == 0);
+        let whole = parts.len() - usize::from(parts.len().is_multiple_of(2));
         found.extend(parts[..whole].iter().skip(1).step_by(2).map(|code| (line, (*code).to_owned())));
     }
     found

@@ -341,8 +341,7 @@ fn savings(it: &Difference) -> Option<String> {
     let saving = counted.map(|decided| &decided.finding).filter(|it| it.per == Period::Month && it.saves.is_some());
     let best = best_of(&it.after, saving);
     let sum: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
-    let mark = mark(best.values().any(|it| it.is_estimated));
-    (!sum.is_zero()).then(|| format!("possible savings up to {mark}{}/month", it.amount(sum)))
+    (!sum.is_zero()).then(|| format!("possible savings up to {}/month", it.amount(sum)))
 }
 
 /// Returns text such as `the growth of 2 files is hidden`. The total lacks it.

@@ -94,13 +94,13 @@ fn answer(report: &Report) -> Option<String> {
     let steps = steps(report);
     let (safe, all) = (steps.first()?, steps.last()?);
     let mark = mark(is_estimated(report));
-    let amount = |money| format!("{mark}{}", report.currency.amount(money));
+    let amount = |money| report.currency.amount(money);
     Some(match (safe.saves.is_zero(), all.saves.is_zero()) {
         (_, true) => "No finding has a monthly saving.".to_owned(),
         (true, false) => format!("Possible savings: up to {}/month, none at low risk.", amount(all.saves)),
         (false, false) => {
             format!(
-                "Possible savings: {}/month at low risk, up to {}/month in total.",
+                "Possible savings: {mark}{}/month at low risk, up to {}/month in total.",
                 amount(safe.saves),
                 amount(all.saves)
             )

@@ -9,7 +9,7 @@ use crate::inventory::BillingRole;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
-/// Returns the total of machines and pods, with each dollar counted once: `GPU cost at least ~$36,199/month`.
+/// Returns the total of machines and pods, with each dollar counted once: `GPU cost at least $36,199/month`.
 pub(in crate::report) fn cost_line(report: &Report) -> String {
     if report.is_empty {
         return "nothing to check here".to_owned();

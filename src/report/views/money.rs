@@ -47,7 +47,7 @@ impl Currency {
         }
     }
 
-    /// Returns text such as `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a
+    /// Returns text such as `at least $36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a
     /// price. The maximum of an incomplete sum is marked `at least`.
     pub(in crate::report) fn monthly(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
@@ -59,8 +59,8 @@ impl Currency {
         } else {
             // If two amounts round to the same number, it is shown once.
             (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
-                let at_least = if sum.is_whole() { "" } else { "at least " };
-                format!(", maximum {at_least}{mark}{}", self.amount(range.ceiling))
+                let mark = if sum.is_whole() { mark } else { "at least " };
+                format!(", maximum {mark}{}", self.amount(range.ceiling))
             })
         };
         let most = most.unwrap_or_default();
@@ -78,14 +78,14 @@ impl Currency {
         format!("{}{}", self.monthly(sum, mark), floor.unwrap_or_default())
     }
 
-    /// Returns text such as `$3,620`, `at least ~$3,620`, `unknown`.
+    /// Returns text such as `~$3,620`, `at least $3,620`, `unknown`. An amount has one mark.
     pub(in crate::report) fn at_least(&self, sum: &CostSum, mark: &str) -> String {
         let expected = sum.minimum().expected;
         match (sum.is_whole(), expected.is_zero()) {
             (true, true) => self.amount(expected),
             (true, false) => format!("{mark}{}", self.amount(expected)),
             (false, true) => "unknown".to_owned(),
-            (false, false) => format!("at least {mark}{}", self.amount(expected)),
+            (false, false) => format!("at least {}", self.amount(expected)),
         }
     }
 
@@ -121,7 +121,7 @@ impl Currency {
         // The expected amount may be the best case, such as one machine where several may be needed.
         let is_best = saves.expected >= saves.ceiling && saves.floor.usd() < saves.expected.usd() / 2.0;
         match saves.expected.is_zero() || is_best {
-            true => format!("up to {mark}{}", self.amount(saves.ceiling)),
+            true => format!("up to {}", self.amount(saves.ceiling)),
             false => format!("{mark}{}", self.amount(saves.expected)),
         }
     }

@@ -296,8 +296,7 @@ fn savings(report: &Report, per: Period) -> Option<String> {
         best.values().filter(|it| it.per == per).filter_map(|it| it.saves).map(amount).sum()
     };
     let (expected, most) = (of_per(&now, |it| it.expected), of_per(&full, |it| it.ceiling));
-    let is_estimated = now.values().chain(full.values()).any(|it| it.per == per && it.is_estimated);
-    let shown = |money: Money| format!("{}{}", mark(is_estimated), report.currency.amount(money));
+    let shown = |money: Money| report.currency.amount(money);
     let at_rest = saving(report).any(|it| it.per == per && it.saves.is_some_and(|saves| saves.expected.is_zero()));
     let has_more = at_rest && most > expected;
     match (expected.is_zero(), has_more) {

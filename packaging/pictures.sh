@@ -178,6 +178,7 @@ terminal() {
 
 example=examples/training-platform-eks
 terminal "$directory/terminal" '' check $example
+terminal "$directory/terminal-phone" 48 check $example
 
 comment
 published comment "$place/comment.html" 960 0 light

@@ -1,4 +1,4 @@
-//! Checks that the first picture of the README matches the program's output.
+//! Checks that the first picture of README and book matches the program's output, in both widths.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,30 +10,37 @@ use crate::skipped::skip;
 
 const EXAMPLE: &str = "check examples/training-platform-eks";
 
+/// The pictures, with the columns of their terminal.
+const PICTURES: [(&str, &str); 2] = [("docs/pictures/terminal.svg", ""), ("docs/pictures/terminal-phone.svg", "48")];
+
 #[test]
 fn the_picture_of_the_readme_tells_the_truth() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("docs/pictures/terminal.svg");
-    if fences::blessing() {
-        let Some(picture) = drawn(&printed("always")) else { return skip("python3 is not there to draw the terminal") };
-        fs::write(&path, picture).unwrap();
+    for (path, columns) in PICTURES {
+        let path = root.join(path);
+        if fences::blessing() {
+            let Some(picture) = drawn(&printed("always", columns)) else {
+                return skip("python3 is not there to draw the terminal");
+            };
+            fs::write(&path, picture).unwrap();
+        }
+        let picture = fs::read_to_string(&path).unwrap();
+        let printed = printed("never", columns);
+        let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+        assert!(printed.len() > 20, "{printed:?}");
+        let shown = shown(&picture);
+        let wrong = shown.iter().zip(&printed).find(|(shown, printed)| shown != printed);
+        assert!(wrong.is_none() && shown.len() == printed.len(), "{wrong:?}: GPULINT_BLESS=1 draws the picture anew");
+        assert!(picture.contains(&format!("$ gpulint {EXAMPLE}")));
     }
-    let picture = fs::read_to_string(&path).unwrap();
-    let printed = printed("never");
-    let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
-    assert!(printed.len() > 20, "{printed:?}");
-    let shown = shown(&picture);
-    let wrong = shown.iter().zip(&printed).find(|(shown, printed)| shown != printed);
-    assert!(wrong.is_none() && shown.len() == printed.len(), "{wrong:?}: GPULINT_BLESS=1 draws the picture anew");
-    assert!(picture.contains(&format!("$ gpulint {EXAMPLE}")));
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     assert!(readme.contains("](docs/pictures/terminal.svg)") && readme.contains(&format!("cargo run -- {EXAMPLE}")));
 }
 
 /// Returns the output of the README's first command.
-fn printed(color: &str) -> String {
+fn printed(color: &str, columns: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(EXAMPLE.split(' '));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(EXAMPLE.split(' ')).env("COLUMNS", columns);
     let output = command.args(["--today", "2026-11-21", "--prices", "embedded", "--color", color]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "the example has something to fix");
     String::from_utf8(output.stdout).unwrap()

@@ -60,8 +60,11 @@ export GIT_CONFIG_GLOBAL=/dev/null PYTHONDONTWRITEBYTECODE=1
 # --- The log ---
 
 logs=$work/logs
-rm -rf "$logs" "$work/places"
-mkdir -p "$logs" "$work/places"
+rm -rf "$logs"
+mkdir -p "$logs"
+# Outside of every checkout, because gpulint refuses a cache inside of one.
+places=$(mktemp -d "${TMPDIR:-/tmp}/gpulint-rehearse.XXXXXX")
+trap 'rm -rf "$places"' EXIT
 : >"$work/table"
 failed=0
 
@@ -223,7 +226,7 @@ new_key() {
 
 # Prints a new empty directory with an empty home, and a path that has no compiler, no cargo and no git.
 place() {
-  local place=$work/places/$1 name found
+  local place=$places/$1 name found
   rm -rf "$place"
   mkdir -p "$place/home" "$place/tmp" "$place/tools"
   for name in awk basename bash cat chmod cp curl cut dirname env find gzip id mkdir mktemp mv rm sed sh sha256sum sort tar tr uname; do

@@ -44,13 +44,13 @@ impl Gate {
         }
     }
 
-    /// Returns true if the finding fails the run. A note never fails it. A finding in an example fails it only if the
-    /// settings request this.
+    /// Returns true if the finding fails the run. A note fails it only if `fail-on` is `note`. A finding in an example
+    /// fails it only if the settings request this.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
             && (self.fails_on_examples || decided.counted != CountedAs::Example)
-            && finding.level != Level::Note
+            && (finding.level != Level::Note || self.usual.level == Level::Note)
             && finding.level >= threshold.level
             && finding.confidence >= threshold.confidence
     }

@@ -186,8 +186,12 @@ fn more_for_less(states: &ComparedStates, delta: &Delta) -> Vec<Unjudged> {
         let resource = after.resource(id);
         let is_assumed = after.item(id)?.is_estimated() && before.item(earlier)?.is_estimated();
         let (now, was) = (Weight::of(after, id), Weight::of(before, earlier));
-        let expected = |side: &Side, id| side.item(id).and_then(|item| Some(item.amount?.expected));
-        let is_cheaper = expected(after, id) <= expected(before, earlier);
+        let cost = |side: &Side, id| side.item(id).and_then(|item| Some((item.amount?.expected, item.amount?.ceiling)));
+        // A maximum that grows with the number is in the report.
+        let is_cheaper = match (cost(after, id), cost(before, earlier)) {
+            (Some(now), Some(was)) => now.0 <= was.0 && now.1 <= was.1,
+            (now, was) => now.is_none() && was.is_none(),
+        };
         if !resource.is_added()
             || !is_assumed
             || !is_cheaper
@@ -199,7 +203,7 @@ fn more_for_less(states: &ComparedStates, delta: &Delta) -> Vec<Unjudged> {
         }
         let (was, now) = (plain(was.accelerators), plain(now.accelerators));
         let reason = format!(
-            "it requests up to {now} accelerators ({was} before) and costs less only because of an assumed price"
+            "it requests up to {now} accelerators ({was} before) and costs no more, which only an assumed price explains"
         );
         let span = after.sources.origin(resource.span);
         let cure = "set the accelerator with a node selector or label, or in `[defaults]` in gpulint.toml";

@@ -120,7 +120,7 @@ settings! {
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of findings that fail the check";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of findings that fail the check";
     "fail-on-unread" SettingKind::Flag, Some("false"), "fail if a relevant file was not read or a value is unknown";
-    "fail-on-examples" SettingKind::Flag, Some("false"), "findings in examples and tests fail the check, too";
+    pack "fail-on-examples" SettingKind::Flag, Some("false"), "findings in examples and tests fail the check, too";
     "unexplained" UNEXPLAINED, Some("\"fail\""), "effect of a change whose cost effect is unknown: `fail` fails the check, `tell` only reports it";
     "min-delta-usd" SettingKind::Number, Some("1000"), "a finding is worse if its cost rises by this many dollars a month, or by more than 10%";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of findings that gpulint shows";

@@ -235,6 +235,16 @@ impl<'a> Pricing<'_, 'a> {
         count: Range,
     ) {
         let (Some(&first), Some(per_hour)) = (variants.first(), item.per_hour) else { return };
+        let whole = whole_month(runtime);
+        let is_committed = first.unit.is_committed || !ways.is_empty() && ways.iter().all(|way| way.is_commitment());
+        let runtime = match &whole {
+            Some(whole) if is_committed => {
+                item.steps.push(SumStep::from_text("a commitment is billed for all hours, used or not".to_owned()));
+                (item.hours, item.hours_range) = (whole.hours.expected, Some(whole.hours));
+                whole
+            }
+            _ => runtime,
+        };
         let times = times(count, runtime, &mut item.steps);
         if runtime.per == Period::Month {
             let licence = listed_licence(self.catalog, self.resource);
@@ -268,7 +278,9 @@ impl<'a> Pricing<'_, 'a> {
             PricedRun { hours, because, amount }
         });
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
-        let if_bought = |way| {
+        let if_bought = |way: CostScenario| {
+            let all_hours = whole.as_ref().filter(|_| way.is_commitment());
+            let times = all_hours.map_or(times, |whole| limited(count, &mut Vec::new()).times(whole.hours));
             let list = multiply(scenario_range(variants, way)?, times);
             let list = with_cpus(list, self.by_cpus(variants, |variant| variant.unit.range(way)));
             let off = off.as_ref().filter(|_| way == CostScenario::OnDemand);
@@ -276,6 +288,13 @@ impl<'a> Pricing<'_, 'a> {
         };
         item.amount_if = CostScenario::ALL.into_iter().filter_map(if_bought).collect();
     }
+}
+
+/// Returns the hours that a commitment bills, if the resource runs for a part of the month only.
+fn whole_month(runtime: &Runtime) -> Option<Runtime> {
+    let is_part = runtime.together.is_some() || runtime.hours != Range::exactly(HOURS_PER_MONTH);
+    let is_whole = || Runtime { hours: Range::exactly(HOURS_PER_MONTH), together: None, ..runtime.clone() };
+    (runtime.per == Period::Month && is_part).then(is_whole)
 }
 
 /// Limits an amount to the least and most that a limit on CPUs allows for each hour.

@@ -371,6 +371,11 @@ pub enum CostScenario {
 }
 
 impl CostScenario {
+    /// Whether a provider bills all hours of a month, used or not.
+    pub fn is_commitment(self) -> bool {
+        matches!(self, CostScenario::Reserved1y | CostScenario::Reserved3y)
+    }
+
     pub const ALL: [CostScenario; 4] =
         [CostScenario::OnDemand, CostScenario::Spot, CostScenario::Reserved1y, CostScenario::Reserved3y];
 

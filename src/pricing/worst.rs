@@ -13,7 +13,7 @@ use super::variants::Pricing;
 use super::{Bill, BillItem, CostScenario, HOURS_PER_MONTH};
 use crate::catalog::Money;
 use crate::inventory::{
-    BillingRole, Fact, Inventory, Key, Limited, LinkKind, PoolLimit, Purchase, Range, Resource, ResourceId,
+    BillingRole, Fact, FactOrigin, Inventory, Key, Limited, LinkKind, PoolLimit, Purchase, Range, Resource, ResourceId,
     ScheduledSize,
 };
 use crate::resolve::share_of_limit;
@@ -29,6 +29,8 @@ pub struct WorstMonth {
     pub unlimited: Vec<Unlimited>,
     /// Whether some pods run on machines that the files do not define.
     pub assumes_machines: bool,
+    /// Whether a resource has the price of a region that is assumed.
+    pub assumes_region: bool,
 }
 
 /// A part of the amount: a resource, or the resources that share a quota.
@@ -113,6 +115,34 @@ impl WorstMonth {
         self.unlimited.is_empty().then_some(self.limited)
     }
 
+    /// Adds pods whose pools have no machine. Something that these files do not contain adds the machines, or the pods
+    /// never start: both ways, the number of the pool is no limit.
+    fn add_pods_of_empty_pools(&mut self, inventory: &Inventory) {
+        let rents = |it: &&WorstPart| it.by == LimitedBy::Itself && !it.most.is_zero();
+        let filled: BTreeSet<&str> = self
+            .parts
+            .iter()
+            .filter(rents)
+            .flat_map(|it| &it.resources)
+            .filter_map(|id| Some(inventory.resources.get(id.0)?.address.as_str()))
+            .collect();
+        let open: BTreeSet<&str> = self.unlimited.iter().map(|it| &*it.of).collect();
+        let is_waiting = |pod: &&Resource| {
+            let most = pod.count.value().map_or(0.0, |it| it.ceiling);
+            most > 0.0 && pod.pools().all(|pool| !filled.contains(pool) && !open.contains(pool))
+        };
+        let inside = self.parts.iter().filter(|it| it.by == LimitedBy::Pools).flat_map(|it| &it.resources);
+        let waiting: Vec<Unlimited> = inside
+            .filter_map(|id| Some((*id, inventory.resources.get(id.0).filter(is_waiting)?)))
+            .map(|(id, pod)| Unlimited {
+                of: pod.address.as_str().into(),
+                resource: Some(id),
+                why: NoLimit::Count("its node pool has no machine, so other files must add some".into()),
+            })
+            .collect();
+        self.unlimited.extend(waiting);
+    }
+
     pub(super) fn of(inventory: &Inventory, bill: &Bill) -> WorstMonth {
         let mut worst = WorstMonth::default();
         let rented: BTreeSet<&str> = counted(inventory)
@@ -136,6 +166,9 @@ impl WorstMonth {
         for ((kind, _), members) in shared {
             worst.add_shared(kind, members, inventory, bill);
         }
+        worst.add_pods_of_empty_pools(inventory);
+        worst.assumes_region =
+            counted(inventory).any(|(_, it)| matches!(it.fact(Key::Region).origin(), Some(FactOrigin::Assumed(_))));
         let unread = bill.combined.open().filter(|it| it.resource.is_none());
         worst.unlimited.extend(unread.map(|it| Unlimited {
             of: it.of.clone(),

@@ -419,8 +419,19 @@ impl Judge<'_> {
     /// Returns the resource with the largest cost increase, or else the first added, moved or changed one.
     fn changed_most(&self, asking: &FactContext<'_>) -> Option<usize> {
         let changes = self.world.delta?.visible().filter(|it| it.after.is_some());
-        let first = changes.max_by_key(|it| (it.increase, Reverse(it.after)))?.after?;
+        let is_counted = |id: Option<ResourceId>| id.is_some_and(|id| self.is_counted(id.0));
+        let first = changes.max_by_key(|it| (is_counted(it.after), it.increase, Reverse(it.after)))?.after?;
         asking.world.inventory.resources.get(first.0).map(|_| first.0)
+    }
+
+    /// Whether a total contains a resource. A finding about several resources points at one of these, because a
+    /// finding in an example fails no run.
+    fn is_counted(&self, id: usize) -> bool {
+        self.world
+            .inventory
+            .resources
+            .get(id)
+            .is_some_and(|it| it.counted == CountedAs::Deployed && it.version_of.is_none())
     }
 
     /// Returns the member with the largest cost increase, or else the most expensive one.
@@ -431,7 +442,7 @@ impl Judge<'_> {
             changes.iter().find(|it| it.after == Some(ResourceId(id))).map(|it| it.increase)
         };
         let cost = |id: usize| self.world.bill.items.get(id).and_then(|it| it.monthly).map(|it| it.expected);
-        members.into_iter().max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
+        members.into_iter().max_by_key(|id| (self.is_counted(*id), increase(*id), cost(*id), Reverse(*id)))
     }
 
     /// Returns the resources of the finding: the result of `members`, or the changed resources if the member of `each`

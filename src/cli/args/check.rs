@@ -15,8 +15,8 @@ use crate::report::ReviewCommit;
 pub(in crate::cli) struct CheckArguments {
     #[command(flatten)]
     pub(in crate::cli) input: InputArguments,
-    /// Write a suppression comment with this reason into the files, for each finding
-    #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref"])]
+    /// Write a suppression comment with this reason into the files, for each finding; --select and PATHS choose findings
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["formats", "outputs", "policy_ref", "only", "address"])]
     pub(in crate::cli) add_ignore: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) fixing: FixArguments,

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
+use super::git_log::is_shallow;
 use super::git_program::{asking_origin, finish};
 use crate::cli::Failure;
 
@@ -10,11 +11,13 @@ use crate::cli::Failure;
 const SENDER: &str = "--upload-pack=git-upload-pack";
 
 /// Fetches the last commits of a reference or a commit id. Returns whether the fetch succeeded. `FETCH_HEAD` is then
-/// the newest of them, and no reference of the repository changes.
+/// the newest of them, and no reference of the repository changes. A complete clone stays complete: a depth would cut
+/// its history there, and with it the common ancestor of a pull request.
 pub(in crate::cli) fn fetch(repository: &Path, what: &str, depth: u32) -> Result<bool, Failure> {
     let depth = format!("--depth={depth}");
-    let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--refmap=", SENDER, &depth];
-    Ok(ask(repository, &[&options[..], &["--", "origin", what]].concat())?.status.success())
+    let depth = if is_shallow(repository)? { &[depth.as_str()][..] } else { &[] };
+    let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--refmap=", SENDER];
+    Ok(ask(repository, &[&options[..], depth, &["--", "origin", what]].concat())?.status.success())
 }
 
 /// Returns the references of origin with these names, or `None` if origin does not answer.

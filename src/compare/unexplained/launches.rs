@@ -79,17 +79,20 @@ pub(super) fn changed(changed: &ChangedFiles, file: &ChangedText) -> Option<(usi
     match file.role {
         FileRole::Beside => None,
         FileRole::Code => Program::of(changed, file)?.change(changed),
-        FileRole::Read | FileRole::Script => command(changed, file).or_else(|| scheduled_call(file)),
+        FileRole::Read | FileRole::Script => command(changed, file).or_else(|| unread_call(file)),
     }
 }
 
-/// Returns the first new line with a call of AWS that creates machines or changes their number. A schedule or a state
-/// machine makes it later, and the amounts are arguments in a string.
-fn scheduled_call(file: &ChangedText) -> Option<(usize, String)> {
+/// Returns the first new line with a call of AWS that creates machines or changes their number, or with arguments for
+/// Terraform in the environment. The amounts are in a string that gpulint does not read.
+fn unread_call(file: &ChangedText) -> Option<(usize, String)> {
     let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
     let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
-    let found = new.find_map(|line| Some((line.number, SDK_CALL.find(line.text)?.as_str().to_owned())));
-    found.map(|(line, call)| (line, format!("calls `{call}`")))
+    new.find_map(|line| {
+        let call = SDK_CALL.find(line.text).map(|it| format!("calls `{}`", it.as_str()));
+        let set = || ARGUMENTS.find(line.text).map(|it| format!("sets `{}` for Terraform", it.as_str()));
+        Some((line.number, call.or_else(set)?))
+    })
 }
 
 /// Returns the first changed command that requests accelerators, or the first changed variable of such a command.
@@ -323,6 +326,9 @@ static_regex!(static ASSIGNED: Regex = r#"^\s*(?:(?:export|local|readonly|declar
 static_regex!(
 /// Programs that create machines or jobs.
 static CLOUDS: Regex = r"\b(?:gcloud|aws|az|oci|doctl|ibmcloud|eksctl|sbatch|srun|salloc|sky|replicate|modal|runpodctl|vastai|ray|databricks|curl|http|lambda|linode-cli|hcloud|openstack|aliyun|tccli|yc|fly|flyctl|dstack|anyscale|beam|cerebrium|kubectl|oc|helm|beaker|xpk|ngc)\s");
+static_regex!(
+/// Variables with arguments that Terraform adds to its command line.
+static ARGUMENTS: Regex = r"\b(?:TF|TG|TERRAGRUNT_TF)_CLI_ARGS(?:_\w+)?\b");
 static_regex!(
 /// A call of AWS that creates machines or changes their number, as EventBridge and Step Functions write it. Starting and
 /// stopping machines changes no number.

@@ -65,6 +65,9 @@ fn text(report: &Report, style: ReportStyle) -> String {
     if worst.assumes_machines {
         text.push_str("assumed: the cluster rents no more machines than these pods request\n");
     }
+    if worst.assumes_region {
+        text.push_str("assumed: resources without a known region are in the region of the table of prices\n");
+    }
     text.push_str("a month is 730 hours; spot machines count at the price on demand; schedules are not limits\n");
     text
 }

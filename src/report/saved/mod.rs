@@ -479,6 +479,7 @@ fn worst(it: WireWorst, inventory: &Inventory) -> WorstMonth {
         limited: Money::from_usd(it.limited_usd.0),
         parts: Vec::new(),
         assumes_machines: it.assumes_machines,
+        assumes_region: it.assumes_region,
         unlimited: it.unlimited.into_iter().map(unlimited).collect(),
     }
 }

@@ -38,7 +38,12 @@ pub(in crate::report) fn answer(report: &Report) -> Option<String> {
 
 fn in_words(report: &Report, worst: &WorstMonth) -> String {
     let Some(most) = worst.most() else { return format!("no upper limit: {}", causes(report, worst)) };
-    let on = if worst.assumes_machines { " on the assumed machines" } else { "" };
+    let on = match (worst.assumes_machines, worst.assumes_region) {
+        (true, true) => " on the assumed machines and in the assumed region",
+        (true, false) => " on the assumed machines",
+        (false, true) => " in the assumed region",
+        (false, false) => "",
+    };
     format!("can never cost more than {}/month{on}", report.currency.amount(most))
 }
 

@@ -76,7 +76,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, MoneySum::Monthly);
             in_sum: MONEY.holds(), "Part of the combined monthly total, in which each dollar counts once: for a pod, the cost that no \
              machine of the files covers. Unknown if no total counts the resource." => |asking, id| money(asking, id, MoneySum::Share);
-            hourly: MONEY.holds(), "Price of one machine or pod per hour as bought, after the vendor's automatic discount for a full month." => |asking, id| money(asking, id, MoneySum::Hourly);
+            hourly: MONEY.holds(), "Price of one machine or pod per hour as bought, after the vendor's automatic discount for the hours that it runs." => |asking, id| money(asking, id, MoneySum::Hourly);
             list_hourly: MONEY.holds(), "Price per hour for a few hours, without that discount." => |asking, id| money(asking, id, MoneySum::ListHourly);
             measured: MONEY.holds(), "Cost of the measured accelerator hours in a month. Unknown without a measurement." => |asking, id| money(asking, id, MoneySum::Measured);
             this_month: MONEY.holds(), "Forecast for the current month: billed cost, the same rate for days not billed yet, and expected \

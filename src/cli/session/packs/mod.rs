@@ -114,7 +114,7 @@ fn is_fixed(rule: &RuleConfig<'_>) -> bool {
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let refuse = |(path, entry): (String, &config::ConfigEntry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
-            "packs can set only rules, labels, tiers, approvals, budgets and limits; set everything else in the repository that uses the pack",
+            "packs can set only rules, labels, tiers, approvals, budgets, limits and `fail-on-examples`; set everything else in the repository that uses the pack",
         )
     };
     config.refused_in_packs().map(refuse).collect()

@@ -666,6 +666,9 @@ pub(in crate::report) struct WireWorst {
     pub limited_usd: WireNumber,
     /// True if some pods run on machines that the files do not define.
     pub assumes_machines: bool,
+    /// True if a resource has the price of a region that is assumed.
+    #[serde(default)]
+    pub assumes_region: bool,
     pub unlimited: Vec<WireUnlimited>,
 }
 
@@ -690,6 +693,7 @@ impl From<&pricing::WorstMonth> for WireWorst {
             usd: it.most().map(Into::into),
             limited_usd: it.limited.into(),
             assumes_machines: it.assumes_machines,
+            assumes_region: it.assumes_region,
             unlimited: it.unlimited.iter().map(unlimited).collect(),
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn screen() -> String {
          gpulint SUBCOMMAND [OPTIONS]\n\n\
          Subcommands:\n{}\n\n\
          Options of check:\n{}\n\n\
-         More: gpulint help SUBCOMMAND, or gpulint help {}\n",
+         More: gpulint help SUBCOMMAND|{}\n",
         topics.join("\n"),
         frequent.join("\n"),
         PAGES.join("|"),

@@ -133,6 +133,25 @@ fn a_shallow_clone_without_the_base_says_so() {
 }
 
 #[test]
+fn a_complete_clone_stays_complete() {
+    let repository = Repository::new();
+    let copy = repository.clone(&[]);
+    let first = git(&copy, &["rev-parse", "HEAD"]);
+    git(&copy, &["checkout", "--quiet", "-b", "change"]);
+    write(&copy, &[("infra/own.tf", &pool("own"))]);
+    git(&copy, &["add", "--all"]);
+    git(&copy, &["commit", "--quiet", "--message", "change"]);
+    repository.commit(&[("infra/colleague.tf", &pool("colleague"))], "second");
+    let (code, tip, said) = run(&copy, &["base", "refs/heads/main"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(tip.trim(), git(&repository.directory, &["rev-parse", "HEAD"]).trim());
+    assert_eq!(git(&copy, &["rev-parse", "--is-shallow-repository"]).trim(), "false");
+    // The machine of the colleague is neither added nor removed by this change.
+    assert_eq!(git(&copy, &["merge-base", tip.trim(), "HEAD"]), first);
+    assert_eq!(changes(&copy, tip.trim()).0, ["added"]);
+}
+
+#[test]
 fn a_partial_clone_that_lacks_the_base_says_so() {
     let repository = Repository::new();
     git(&repository.directory, &["config", "uploadpack.allowFilter", "true"]);

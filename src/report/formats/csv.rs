@@ -165,6 +165,8 @@ pub(in crate::report) const RESOURCES: &ConstColumns<dyn Fn(&ResourceRow<'_>) ->
     "usd_per_million_tokens_at_traffic" => |it| it.unit(|it| it.costs.per_million_at_traffic, |it| it.expected),
     "usd_per_thousand_requests" => |it| it.unit(|it| it.costs.per_thousand_requests, |it| it.expected),
     "usd_per_seat_and_month" => |it| it.unit(|it| it.costs.per_seat, |it| it.expected),
+    "counted" => |it| it.resource.counted.name(),
+    "in_sum_usd_per_month" => |it| it.item.and_then(|it| it.share).map(|it| it.expected),
 ];
 
 /// Writes the bill.

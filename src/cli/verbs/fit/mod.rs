@@ -39,6 +39,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     let settings = pricing::PricingSettings::default();
     let market = Market::new(&catalog, &settings);
     let places = places(arguments, &catalog)?;
+    demand_known_machine(arguments, &catalog)?;
     let mut inventory = Inventory { resources: vec![question(arguments, &catalog)?], ..Inventory::default() };
     let asked = inventory.resources.clone();
     complete_machines(&mut inventory, &catalog, &settings.defaults);
@@ -85,6 +86,17 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<ExitStatus, Failure> {
     } else {
         ExitStatus::Passed
     })
+}
+
+/// Refuses a machine type that the catalog does not list: a similar name can mean another number of accelerators.
+fn demand_known_machine(arguments: &Fit, catalog: &Catalog) -> Result<(), Failure> {
+    match &arguments.machine {
+        Some(machine) if arguments.accelerator.is_none() && catalog.machines_named(machine).is_empty() => {
+            let failure = Failure::new(format!("the catalog lists no machine type `{machine}`"));
+            Err(failure.with_help(catalog.did_you_mean(machine)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Answers `--by token`: the machines with the lowest price per token.

@@ -1,11 +1,11 @@
 //! Finds growth that another file of the same change hides. A file is applied to the earlier state alone: what then
 //! costs more than before must cost as much in the later state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Declaration, Unjudged};
+use crate::inventory::{Declaration, Fact, Key, Unjudged};
 use crate::pricing::Side;
 
 /// The growth per month that is too small to report.
@@ -27,6 +27,8 @@ pub(crate) struct HiddenGrowth {
 struct DeclaredCosts {
     of_file: BTreeMap<(String, String), MoneyRange>,
     of_name: BTreeMap<String, MoneyRange>,
+    /// The names of pods that run on known machines of pools of the files.
+    on_pools: BTreeSet<String>,
 }
 
 impl DeclaredCosts {
@@ -38,6 +40,9 @@ impl DeclaredCosts {
             let name = format!("{} {name}{part}", resource.kind);
             let sum = costs.of_file.entry((side.sources.path_of(resource.span), name.clone())).or_default();
             *sum += cost;
+            if resource.pools().next().is_some() && matches!(resource.fact(Key::Machine), Fact::Known(_)) {
+                costs.on_pools.insert(name.clone());
+            }
             let sum = costs.of_name.entry(name).or_default();
             *sum += cost;
         }
@@ -65,7 +70,15 @@ pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<Hi
         let is_composed = begins(was, later) || begins(before.of_name(name), after.of_name(name));
         let is_hidden = exceeds(*is, was) && exceeds(*is, later) && exceeds(of_name, after.of_name(name));
         let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
-        (is_hidden && !is_composed).then(|| HiddenGrowth { name: name.clone(), file: key.0.clone(), missing })
+        // Half of a renamed pool is no pool, and half of a new variable is no value: the pods then have the price of an
+        // assumed machine.
+        let loses_pool =
+            [&before, &after].iter().all(|it| it.on_pools.contains(name)) && !alone.on_pools.contains(name);
+        (is_hidden && !is_composed && !loses_pool).then(|| HiddenGrowth {
+            name: name.clone(),
+            file: key.0.clone(),
+            missing,
+        })
     });
     hidden.max_by_key(|it| (it.missing, std::cmp::Reverse(it.name.clone())))
 }

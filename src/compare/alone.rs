@@ -70,8 +70,8 @@ pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<Hi
         let is_composed = begins(was, later) || begins(before.of_name(name), after.of_name(name));
         let is_hidden = exceeds(*is, was) && exceeds(*is, later) && exceeds(of_name, after.of_name(name));
         let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
-        // Half of a renamed pool is no pool, and half of a new variable is no value: the pods then have the price of an
-        // assumed machine.
+        // With one file of a renaming, the pool is missing; with one file of a new variable, its value. The pods then have
+        // the price of an assumed machine.
         let loses_pool =
             [&before, &after].iter().all(|it| it.on_pools.contains(name)) && !alone.on_pools.contains(name);
         (is_hidden && !is_composed && !loses_pool).then(|| HiddenGrowth {

@@ -237,14 +237,7 @@ impl<'a> Pricing<'_, 'a> {
         let (Some(&first), Some(per_hour)) = (variants.first(), item.per_hour) else { return };
         let whole = whole_month(runtime);
         let is_committed = first.unit.is_committed || !ways.is_empty() && ways.iter().all(|way| way.is_commitment());
-        let runtime = match &whole {
-            Some(whole) if is_committed => {
-                item.steps.push(SumStep::from_text("a commitment is billed for all hours, used or not".to_owned()));
-                (item.hours, item.hours_range) = (whole.hours.expected, Some(whole.hours));
-                whole
-            }
-            _ => runtime,
-        };
+        let runtime = whole.as_ref().filter(|_| is_committed).map_or(runtime, |whole| billed_always(item, whole));
         let times = times(count, runtime, &mut item.steps);
         if runtime.per == Period::Month {
             let licence = listed_licence(self.catalog, self.resource);
@@ -278,15 +271,27 @@ impl<'a> Pricing<'_, 'a> {
             PricedRun { hours, because, amount }
         });
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
+        let off = off.as_ref().map(|(shares, _)| *shares);
+        item.amount_if = self.amounts_if(variants, (count, times), (runtime, whole.as_ref()), off);
+    }
+
+    /// Returns the cost for each way of buying. A commitment bills the whole month.
+    fn amounts_if(
+        &self,
+        variants: &[&PurchaseVariant<'_>],
+        (count, times): (Range, Range),
+        (runtime, whole): (&Runtime, Option<&Runtime>),
+        off: Option<Range>,
+    ) -> BTreeMap<CostScenario, MoneyRange> {
         let if_bought = |way: CostScenario| {
-            let all_hours = whole.as_ref().filter(|_| way.is_commitment());
+            let all_hours = whole.filter(|_| way.is_commitment());
             let times = all_hours.map_or(times, |whole| limited(count, &mut Vec::new()).times(whole.hours));
             let list = multiply(scenario_range(variants, way)?, times);
-            let list = with_cpus(list, self.by_cpus(variants, |variant| variant.unit.range(way)));
-            let off = off.as_ref().filter(|_| way == CostScenario::OnDemand);
-            Some((way, off.map_or(list, |(shares, _)| multiply(list, *shares))))
+            let list = within_cpus(list, self.by_cpus(variants, |variant| variant.unit.range(way)), runtime);
+            let off = off.filter(|_| way == CostScenario::OnDemand);
+            Some((way, off.map_or(list, |shares| multiply(list, shares))))
         };
-        item.amount_if = CostScenario::ALL.into_iter().filter_map(if_bought).collect();
+        CostScenario::ALL.into_iter().filter_map(if_bought).collect()
     }
 }
 
@@ -295,6 +300,13 @@ fn whole_month(runtime: &Runtime) -> Option<Runtime> {
     let is_part = runtime.together.is_some() || runtime.hours != Range::exactly(HOURS_PER_MONTH);
     let is_whole = || Runtime { hours: Range::exactly(HOURS_PER_MONTH), together: None, ..runtime.clone() };
     (runtime.per == Period::Month && is_part).then(is_whole)
+}
+
+/// Notes that a commitment bills these hours.
+fn billed_always<'r>(item: &mut BillItem, whole: &'r Runtime) -> &'r Runtime {
+    item.steps.push(SumStep::from_text("a commitment is billed for all hours, used or not".to_owned()));
+    (item.hours, item.hours_range) = (whole.hours.expected, Some(whole.hours));
+    whole
 }
 
 /// Limits an amount to the least and most that a limit on CPUs allows for each hour.

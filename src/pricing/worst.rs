@@ -116,7 +116,7 @@ impl WorstMonth {
     }
 
     /// Adds pods whose pools have no machine. Something that these files do not contain adds the machines, or the pods
-    /// never start: both ways, the number of the pool is no limit.
+    /// never start: both ways, the number of the pool limits nothing.
     fn add_pods_of_empty_pools(&mut self, inventory: &Inventory) {
         let rents = |it: &&WorstPart| it.by == LimitedBy::Itself && !it.most.is_zero();
         let filled: BTreeSet<&str> = self

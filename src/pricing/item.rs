@@ -272,21 +272,20 @@ impl<'a> Pricing<'_, 'a> {
         });
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
         let off = off.as_ref().map(|(shares, _)| *shares);
-        item.amount_if = self.amounts_if(variants, (count, times), (runtime, whole.as_ref()), off);
+        item.amount_if = self.amounts_if(variants, count, (runtime, whole.as_ref()), off);
     }
 
     /// Returns the cost for each way of buying. A commitment bills the whole month.
     fn amounts_if(
         &self,
         variants: &[&PurchaseVariant<'_>],
-        (count, times): (Range, Range),
+        count: Range,
         (runtime, whole): (&Runtime, Option<&Runtime>),
         off: Option<Range>,
     ) -> BTreeMap<CostScenario, MoneyRange> {
         let if_bought = |way: CostScenario| {
-            let all_hours = whole.filter(|_| way.is_commitment());
-            let times = all_hours.map_or(times, |whole| limited(count, &mut Vec::new()).times(whole.hours));
-            let list = multiply(scenario_range(variants, way)?, times);
+            let runtime = whole.filter(|_| way.is_commitment()).unwrap_or(runtime);
+            let list = multiply(scenario_range(variants, way)?, times(count, runtime, &mut Vec::new()));
             let list = within_cpus(list, self.by_cpus(variants, |variant| variant.unit.range(way)), runtime);
             let off = off.filter(|_| way == CostScenario::OnDemand);
             Some((way, off.map_or(list, |shares| multiply(list, shares))))

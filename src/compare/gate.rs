@@ -50,7 +50,6 @@ impl Gate {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
             && (self.fails_on_examples || decided.counted != CountedAs::Example)
-            && (finding.level != Level::Note || self.usual.level == Level::Note)
             && finding.level >= threshold.level
             && finding.confidence >= threshold.confidence
     }

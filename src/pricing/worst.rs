@@ -63,6 +63,12 @@ pub struct Unlimited {
     pub why: NoLimit,
 }
 
+impl Unlimited {
+    fn new(id: ResourceId, resource: &Resource, why: NoLimit) -> Unlimited {
+        Unlimited { of: resource.address.as_str().into(), resource: Some(id), why }
+    }
+}
+
 /// Why nothing limits a cost.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoLimit {
@@ -134,10 +140,9 @@ impl WorstMonth {
         let inside = self.parts.iter().filter(|it| it.by == LimitedBy::Pools).flat_map(|it| &it.resources);
         let waiting: Vec<Unlimited> = inside
             .filter_map(|id| Some((*id, inventory.resources.get(id.0).filter(is_waiting)?)))
-            .map(|(id, pod)| Unlimited {
-                of: pod.address.as_str().into(),
-                resource: Some(id),
-                why: NoLimit::Count("its node pool has no machine, so other files must add some".into()),
+            .map(|(id, pod)| {
+                let why = NoLimit::Count("its node pool has no machine, so other files must add some".into());
+                Unlimited::new(id, pod, why)
             })
             .collect();
         self.unlimited.extend(waiting);
@@ -188,9 +193,7 @@ impl WorstMonth {
                 self.limited += most;
                 self.parts.push(WorstPart { resources: vec![id], most, by });
             }
-            Some(Err(why)) => {
-                self.unlimited.push(Unlimited { of: resource.address.as_str().into(), resource: Some(id), why });
-            }
+            Some(Err(why)) => self.unlimited.push(Unlimited::new(id, resource, why)),
             None => {}
         }
     }

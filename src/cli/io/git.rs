@@ -8,6 +8,7 @@ use super::file_tree::{DiskTree, below, read_limited};
 use super::git_changes;
 use super::git_entries::{GitEntry, GitEntryKind, not_understood};
 use super::git_index::{Indexed, makes_other_text};
+use super::git_log::is_shallow;
 use super::git_objects::{GitObjects, is_called};
 use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
@@ -158,7 +159,7 @@ fn commit_of(reference: &str) -> String {
 }
 
 fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> {
-    let shallow = ask(repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true");
+    let shallow = is_shallow(repository)?;
     let branch = reference.rsplit('/').next().unwrap_or(reference);
     Ok(if shallow {
         Failure::new(format!("the base `{reference}` is not in this shallow clone"))

@@ -170,16 +170,21 @@ pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints Markdown. On a terminal, paragraphs are as wide as it is, but not too wide to read.
 pub(in crate::cli) fn print_markdown(text: &str) -> Result<(), Failure> {
-    let columns = OutputStream::Output.columns().map(|columns| columns.clamp(NARROWEST, WIDEST_PARAGRAPH));
-    let text = harmless(text);
-    emit(&without_commands(&columns.map_or(text.clone(), |columns| wrapped_markdown(&text, columns))))
+    print_within(text, WIDEST_PARAGRAPH, wrapped_markdown)
 }
 
 /// Prints lines. On a terminal, sentences that are longer than a line break between words.
 pub(in crate::cli) fn print_lines(text: &str) -> Result<(), Failure> {
-    let columns = OutputStream::Output.columns().map(|columns| columns.max(NARROWEST));
+    print_within(text, usize::MAX, wrapped)
+}
+
+fn print_within(text: &str, widest: usize, wrap: fn(&str, usize) -> String) -> Result<(), Failure> {
     let text = harmless(text);
-    emit(&without_commands(&columns.map_or(text.clone(), |columns| wrapped(&text, columns))))
+    let text = match OutputStream::Output.columns() {
+        Some(columns) => wrap(&text, columns.clamp(NARROWEST, widest)),
+        None => text,
+    };
+    emit(&without_commands(&text))
 }
 
 /// Prints text for programs, byte for byte. On a terminal, it works like `print`.

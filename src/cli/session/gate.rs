@@ -20,12 +20,11 @@ pub(in crate::cli) fn gate(asked: &FailOnChoice, policy: &SessionPolicy) -> Gate
     let confidence =
         asked.fail_confidence.or_else(|| configured(setting!("fail-confidence"))).unwrap_or(Confidence::Medium);
     let shown = asked.min_confidence.or_else(|| configured(setting!("min-confidence"))).unwrap_or(Confidence::Low);
-    let configs = std::iter::once(config).chain(policy.packs.iter().map(|pack| &pack.config));
-    let demands_results = configs.filter_map(demanded).any(|demanded| demanded >= level);
+    let configs = || std::iter::once(config).chain(policy.packs.iter().map(|pack| &pack.config));
+    let demands_results = configs().filter_map(demanded).any(|demanded| demanded >= level);
     let fails_on_unread =
         asked.fail_on_unread || demands_results || config.flag(setting!("fail-on-unread")).unwrap_or(false);
-    let mut configs = std::iter::once(config).chain(policy.packs.iter().map(|pack| &pack.config));
-    let fails_on_examples = configs.any(|it| it.flag(setting!("fail-on-examples")).unwrap_or(false));
+    let fails_on_examples = configs().any(|it| it.flag(setting!("fail-on-examples")).unwrap_or(false));
     let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
     let examples = if fails_on_examples { ", fail-on-examples = true" } else { "" };
     let setting =

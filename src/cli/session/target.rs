@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::Failure;
 use crate::cli::io::ci::{self, CiVariables};
 use crate::cli::io::git::Base;
+use crate::cli::io::git_log::is_shallow;
 use crate::cli::io::git_origin;
 use crate::cli::io::git_program::{answer, ask, is_commit};
 use crate::cli::io::reference::split;
@@ -68,7 +69,7 @@ impl CommitTarget<'_> {
         if ask(self.repository, &["rev-parse", "HEAD"])?.as_ref() != Some(merge) {
             return Ok(None);
         }
-        if ask(self.repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true") {
+        if is_shallow(self.repository)? {
             // After this fetch, git knows the parents of the merge.
             git_origin::fetch(self.repository, merge, 2)?;
         }

@@ -2,6 +2,7 @@
 //!
 //! The script of a shell calls gpulint with a variable in the environment. The words then fit the version and the directory.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -124,10 +125,8 @@ fn rules() -> Vec<String> {
 
 fn machines() -> Vec<String> {
     let catalog = Catalog::embedded();
-    let mut names: Vec<String> = catalog.machines().map(|it| it.name.to_string()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+    let names: BTreeSet<String> = catalog.machines().map(|it| it.name.to_string()).collect();
+    names.into_iter().collect()
 }
 
 /// Returns the addresses of the resources in the current directory, or none if reading it takes too long.
@@ -136,13 +135,11 @@ fn addresses() -> Vec<String> {
     let read = move || {
         let Ok(session) = Session::open(&InputArguments::here()) else { return };
         let all = session.analyze().inventory.resources;
-        drop(send.send(all.iter().map(|it| it.address.to_string()).collect::<Vec<_>>()));
+        drop(send.send(all.iter().map(|it| it.address.to_string()).collect::<BTreeSet<_>>()));
     };
     let is_started = std::thread::Builder::new().spawn(read).is_ok();
-    let mut found = if is_started { receive.recv_timeout(PATIENCE).unwrap_or_default() } else { Vec::new() };
-    found.sort_unstable();
-    found.dedup();
-    found
+    let found = if is_started { receive.recv_timeout(PATIENCE).unwrap_or_default() } else { BTreeSet::new() };
+    found.into_iter().collect()
 }
 
 #[cfg(test)]

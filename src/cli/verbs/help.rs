@@ -15,16 +15,14 @@ pub(in crate::cli) fn run(words: &[String]) -> Result<ExitStatus, Failure> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let command = match words.as_slice() {
         ["options"] => &["check"],
-        ["commands"] => {
-            output::print_lines(&commands())?;
-            return Ok(ExitStatus::Passed);
-        }
-        [page] if help_page(page).is_some() => {
-            output::print(&help_page(page).unwrap_or_default())?;
-            return Ok(ExitStatus::Passed);
-        }
+        ["commands"] => return output::print_lines(&commands()).map(|()| ExitStatus::Passed),
         words => words,
     };
+    if let [name] = command
+        && let Some(page) = help_page(name)
+    {
+        return output::print(&page).map(|()| ExitStatus::Passed);
+    }
     let names = subcommand_names(&command[..command.len().saturating_sub(1)]);
     if let Some(last) = command.last().filter(|last| !names.iter().any(|name| name == *last)) {
         let failure = Failure::new(format!("`{}` is neither a subcommand nor a topic", words.join(" ")));

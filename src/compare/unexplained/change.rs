@@ -1,5 +1,6 @@
 //! Describes a changed file: its role in a deployment, and its added and removed lines.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::compare::state::TreeState;
@@ -172,6 +173,12 @@ impl<'p> ChangedText<'p> {
 
     pub(super) fn new_lines(&self) -> impl Iterator<Item = ChangedLine<'_>> {
         of_hunks(&self.is, self.hunks.iter().map(|(_, new)| new.clone()).collect())
+    }
+
+    /// Returns the new lines whose words were not on another line that is gone: a line that moves is not new.
+    pub(super) fn added_lines(&self) -> impl Iterator<Item = ChangedLine<'_>> {
+        let gone: BTreeSet<&str> = self.gone_lines().map(|line| line.text.trim()).collect();
+        self.new_lines().filter(move |line| !gone.contains(line.text.trim()))
     }
 
     pub(super) fn gone_lines(&self) -> impl Iterator<Item = ChangedLine<'_>> {

@@ -86,9 +86,7 @@ pub(super) fn changed(changed: &ChangedFiles, file: &ChangedText) -> Option<(usi
 /// Returns the first new line with a call of AWS that creates machines or changes their number, or with arguments for
 /// Terraform in the environment. The amounts are in a string that gpulint does not read.
 fn unread_call(file: &ChangedText) -> Option<(usize, String)> {
-    let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-    let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
-    new.find_map(|line| {
+    file.added_lines().find_map(|line| {
         let call = SDK_CALL.find(line.text).map(|it| format!("calls `{}`", it.as_str()));
         let set = || ARGUMENTS.find(line.text).map(|it| format!("sets `{}` for Terraform", it.as_str()));
         Some((line.number, call.or_else(set)?))

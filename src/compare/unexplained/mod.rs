@@ -104,10 +104,7 @@ impl UnexplainedFiles<'_> {
         for file in changed.texts.iter().filter(|file| accelerator_lines::is_looked_at(changed, file)) {
             let asking = accelerator_lines::AcceleratorSearch::of(changed.head, file);
             let passed = launches::passed_over(file);
-            let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
-            let is_new =
-                |line: &change::ChangedLine| !gone.contains(line.text.trim()) && !passed.contains(&line.number);
-            let mut new = file.new_lines().filter(is_new);
+            let mut new = file.added_lines().filter(|line| !passed.contains(&line.number));
             let launch = launches::changed(changed, file);
             if let Some((line, what)) = launch {
                 self.at(file, Some(line), format!("line {} {what}, and its effect on cost is unknown", line + 1));

@@ -83,15 +83,15 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
     let counts = [
         "\nadded ",
         "\nchanged ",
-        "| added |",
-        "| changed |",
         ", per month (",
         "GPU cost $",
         "GPU cost ~$",
         "GPU cost at least",
         "GPU cost unknown",
+        "| added<br>",
+        "| changed<br>",
         "\nbecame known ",
-        "| became known |",
+        "| became known<br>",
         "GPU cost: jobs ",
     ];
     let points = seen.is_some() && {

@@ -56,6 +56,13 @@ pub fn export_rule(rule: &RuleFile, settings: &AnalysisSettings, options: Export
         variables: &variables,
         reads_pod: Cell::default(),
     };
+    if rule.looks_at == LooksAt::Resource && rule.excludes("role", names.role()) {
+        return Err(match names.role() {
+            "rented" => "the rule judges pods, and its kinds are pools: remove one of the two conditions",
+            _ => "the rule judges machines, and the policy pods: add `match: { kind: NodePool }` for pools of Karpenter",
+        }
+        .to_owned());
+    }
     let ServerRule { condition, message } = rule.for_server(options.version, &names)?;
     let reported = match rule.looks_at {
         LooksAt::Resource => format!("{} && ({condition})", names.is_resource()?),

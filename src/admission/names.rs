@@ -92,6 +92,11 @@ impl PolicyNames<'_> {
         })
     }
 
+    /// Returns the role of the objects that the policy judges as resources.
+    pub(super) fn role(&self) -> &'static str {
+        if self.is_of_pools() { "rented" } else { "requested" }
+    }
+
     fn pods(&self) -> Meaning {
         let pods = KindPods::of(self.kinds)?.all()?;
         let of = self.variables.get("pods", || pods);
@@ -103,10 +108,7 @@ impl PolicyNames<'_> {
         Some(match name {
             "front_end" => Ok(ServerValue::Plain("'kubernetes'".to_owned())),
             "labels" => Ok(record("labels", "object", None)),
-            "role" => {
-                let role = if self.is_of_pools() { "'rented'" } else { "'requested'" };
-                Ok(ServerValue::Plain(role.to_owned()))
-            }
+            "role" => Ok(ServerValue::Plain(format!("'{}'", self.role()))),
             _ if self.is_of_pools() => return self.fact_of_pool(name),
             "pod" | "count" | "accelerator_count" | "priority" | "time_limit_seconds" | "on_each_node" => {
                 self.fact_of_pod(name)

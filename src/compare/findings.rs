@@ -11,7 +11,7 @@ use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::decide::{self, Decided, Decision, Verdict, WorseThreshold};
 use crate::inventory::{Inventory, ResourceId};
-use crate::pricing::{Bill, ChangeKind, Delta, Side};
+use crate::pricing::{Bill, ChangeKind, Delta, Period, Side};
 use crate::rules::{Finding, RuleTotal, Undetermined};
 use crate::source::{SourceFiles, Span};
 
@@ -81,6 +81,13 @@ pub(crate) fn reconsider(
     (head, after, later): (&TreeState, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
+    // A finding that only demands a known value says nothing about the value before the change.
+    let demands_a_value = |it: &Finding| {
+        let same =
+            |other: &Undetermined| other.rule == it.rule && other.resource == it.resource && other.piece == it.piece;
+        it.total.is_none() && before.undetermined.iter().any(same)
+    };
+    let stopped = stopped.filter(|it| !demands_a_value(it));
     let selves = earlier_selves(change);
     let undecided = lost::undecided(stopped, &selves, base.sources, (head.sources, after, &later.findings));
     let has_more = !undecided.is_empty();
@@ -261,15 +268,19 @@ fn grown(
     after: &EvaluatedState,
 ) -> HashSet<ResourceId> {
     let cost = |state: &EvaluatedState, id: ResourceId| {
-        state.bill.items.get(id.0).and_then(|item| Some((item.per, item.amount?)))
+        let item = state.bill.items.get(id.0)?;
+        Some((item.per, item.amount?, item.per_hour))
     };
     let changed = delta.changes.iter().filter(|change| change.kind == ChangeKind::Changed);
     let grown = changed.filter_map(|change| {
         let (earlier, later) = (change.before?, change.after?);
-        let ((per, before), (per_after, after)) = (cost(before, earlier)?, cost(after, later)?);
-        if per != per_after {
-            return Some(later);
-        }
+        let ((per, before, hour), (per_after, after, hour_after)) = (cost(before, earlier)?, cost(after, later)?);
+        let (before, after) = match (per, per_after) {
+            _ if per == per_after => (before, after),
+            // A new limit on the duration does not raise the cost of an hour.
+            (Period::Hour, Period::Run) => (hour?, hour_after?),
+            _ => return Some(later),
+        };
         let is_dearer = |before: Money, after: Money| growth.is_dearer(before.usd(), after.usd());
         (is_dearer(before.expected, after.expected) || is_dearer(before.ceiling, after.ceiling)).then_some(later)
     });

@@ -23,6 +23,14 @@ impl RuleFile {
         values.iter().filter_map(CelValue::as_text).collect()
     }
 
+    /// Returns whether `match` or a conjunct of the condition excludes this value of a fact.
+    pub(crate) fn excludes(&self, fact: &str, value: &str) -> bool {
+        let place = facts::implied(self.looks_at).and_then(|(_, schema)| schema.field(fact));
+        let mut listed = self.matches.iter().filter(|it| Some(it.fact) == place);
+        let is_listed = |it: &FactMatch| it.accepts.iter().any(|accepted| accepted.as_text() == Some(value));
+        listed.any(|it| !is_listed(it)) || self.when().iter().any(|it| it.excludes(fact, &CelValue::text(value)))
+    }
+
     /// Returns the API of the custom resources that the rule matches: `gpu.acme.example/v1/gpuleases`.
     pub(crate) fn custom_api(&self) -> Option<&str> {
         self.api.as_deref()

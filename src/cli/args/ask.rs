@@ -113,7 +113,7 @@ pub(in crate::cli) struct Fit {
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) output_tokens: Option<String>,
     /// Set the number of requests at a time [default: as many as the server accepts]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = requests)]
     pub(in crate::cli) concurrency: Option<f64>,
     /// With --task train: estimate the days and the cost of training on this many tokens, such as 15B
     #[arg(long, value_name = "TOKENS")]
@@ -151,4 +151,9 @@ pub(in crate::cli) struct Fit {
     pub(in crate::cli) speed_cases: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
+}
+
+fn requests(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| (1.0..=1e9).contains(number));
+    number.ok_or_else(|| "expected a number of requests of at least 1".to_owned())
 }

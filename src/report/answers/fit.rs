@@ -163,7 +163,7 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[FitChoice], styl
         let why = fact.why().unwrap_or("the model is unknown");
         let _ = writeln!(text, "unknown: {}", escape::one_line(why));
         text.push_str(
-            "  help: set the size of an unlisted model with --params 7b, and its context length with --context\n",
+            "  help: set what is missing: --params 7b for an unlisted model, --precision for a quantized one, --context\n",
         );
         return text;
     };

@@ -283,12 +283,18 @@ fn jobs(it: &Difference) -> Vec<String> {
             (false, false) => format!("at least {amount}"),
         }
     };
-    let moved = sums.into_iter().filter(|(_, [before, after])| before != after);
+    let moved: Vec<_> = sums.into_iter().filter(|(_, [before, after])| before != after).collect();
+    if let [(one, [from, MoneyRange::ZERO]), (other, [MoneyRange::ZERO, to])]
+    | [(other, [MoneyRange::ZERO, to]), (one, [from, MoneyRange::ZERO])] = moved.as_slice()
+    {
+        let (from, to) = (shown(*from, is_whole[0]), shown(*to, is_whole[1]));
+        return vec![format!("jobs {from} {} → {to} {}", while_running(*one), while_running(*other))];
+    }
     let row = |(per, [before, after]): (Period, [MoneyRange; 2])| {
         let (before, after) = (shown(before, is_whole[0]), shown(after, is_whole[1]));
         format!("jobs {before} → {after} {}", while_running(per))
     };
-    moved.map(row).collect()
+    moved.into_iter().map(row).collect()
 }
 
 /// Returns text such as `jobs start 30 → 43,800 times per month, $55.04 per hour of running`: the duration is unknown.

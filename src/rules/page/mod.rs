@@ -237,6 +237,11 @@ impl PageExpression {
     pub(super) fn accepted_kinds(&self) -> Option<&[CelValue]> {
         self.compares.iter().find(|(it, _)| &*it.fact == "kind").and_then(|(it, _)| it.accepted())
     }
+
+    /// Returns whether a conjunct excludes this value of a fact.
+    pub(super) fn excludes(&self, fact: &str, value: &CelValue) -> bool {
+        self.compares.iter().any(|(it, _)| &*it.fact == fact && !it.holds(value))
+    }
 }
 
 /// A literal name or path in an expression.

@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         }
         resource.labels = labels(&scope, row, provider);
         open_defaults(&mut resource.labels, self.default_maps);
-        if resource.labels.taggable {
+        if resource.labels.taggable && !row.cost_by_pods {
             resource.labels.keys_beside = self.labels_beside.beside(block);
         }
         resource.selector = selector(&scope, row);

@@ -41,6 +41,9 @@ pub(super) struct TypeRow {
     pub(super) labels: Many<LabelsAt>,
     /// Whether labels of this type appear in the bill. By default, this is true if the definition has labels.
     pub(super) taggable: Option<bool>,
+    /// The cost is usually split by the pods on the machines, so labels of other resources set no standard for it.
+    #[serde(default)]
+    pub(super) cost_by_pods: bool,
     /// Labels of the pool's nodes.
     #[serde(default)]
     pub(super) node_labels: Many<LabelsAt>,

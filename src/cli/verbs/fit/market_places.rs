@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::catalog::{Catalog, Money};
 use crate::cli::Failure;
 use crate::cli::args::Fit;
+use crate::diagnostic::nearest;
 use crate::fit::{FitChoice, MarketPlace};
 
 /// The most options that are shown for each large cloud, and for all other clouds together.
@@ -24,15 +25,28 @@ pub(super) fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec
         None => known.to_vec(),
     };
     let place = |provider| {
-        let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
+        let region = match &arguments.region {
+            Some(wanted) => catalog.region(provider, wanted)?,
+            None => catalog.base_region(provider),
+        };
         // Only whole machines can be provisioned.
-        MarketPlace {
-            provider,
-            region: region.unwrap_or_else(|| catalog.base_region(provider)),
-            ..MarketPlace::default()
-        }
+        Some(MarketPlace { provider, region, ..MarketPlace::default() })
     };
-    Ok(providers.into_iter().map(place).collect())
+    let places: Vec<MarketPlace<'c>> = providers.iter().copied().filter_map(place).collect();
+    match &arguments.region {
+        Some(wanted) if places.is_empty() => Err(unknown_region(wanted, &providers, catalog)),
+        _ => Ok(places),
+    }
+}
+
+fn unknown_region(wanted: &str, providers: &[&str], catalog: &Catalog) -> Failure {
+    let known = providers.iter().flat_map(|provider| catalog.regions(provider));
+    let of = if let [provider] = providers { format!(" of {provider}") } else { String::new() };
+    let help = match nearest(wanted, known) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "leave out --region to see the machines of each cloud's base region".to_owned(),
+    };
+    Failure::new(format!("the catalog lists no region `{wanted}`{of}")).with_help(help)
 }
 
 /// Returns the cheapest options of each large cloud, and one option of each of the cheapest other clouds, sorted by

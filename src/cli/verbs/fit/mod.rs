@@ -10,7 +10,7 @@ use std::path::Path;
 use code::CodeRequest;
 use market_places::{by_provider, places};
 
-use crate::catalog::{Catalog, TableError};
+use crate::catalog::{Catalog, Precision, TableError};
 use crate::cli::args::Fit;
 use crate::cli::io::file_tree::read_limited;
 use crate::cli::io::output;
@@ -126,7 +126,7 @@ fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> ServerGoal {
     ServerGoal {
         ms_per_token: resource.number(Key::MsPerToken),
         tokens_per_day: resource.number(Key::TokensPerDay),
-        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
+        concurrency: arguments.concurrency,
         ..ServerGoal::new(catalog)
     }
 }
@@ -143,6 +143,34 @@ fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
     let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
     Err(Failure::new(format!("gpulint does not know the model `{model}`"))
         .with_help(format!("{near}pass the size of a model that gpulint does not list, such as --params 7b")))
+}
+
+/// Refuses a longer context than the model has: model servers refuse to start with it.
+fn demand_possible_context(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> Result<(), Failure> {
+    let listed = arguments.model.as_deref().filter(|_| arguments.task == "serve" && arguments.params.is_none());
+    let most = listed.and_then(|model| catalog.models().identify(model)).map(|found| found.model.max_context);
+    match most.filter(|tokens| *tokens > 0.0).zip(resource.number(Key::Context)) {
+        Some((most, asked)) if asked > most => {
+            let failure = Failure::new(format!("--context: the model has a context of at most {most} tokens"));
+            Err(failure.with_help(format!("pass --context {most}, or --params with the size of a variant")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a precision that the formulas do not know.
+fn demand_known_precision(flag: &str, key: Key, fact: &Fact<FactValue>) -> Result<(), Failure> {
+    let Some(name) = fact.value().and_then(FactValue::as_text) else { return Ok(()) };
+    let (is_known, known) = match key {
+        Key::Precision => (Precision::parse(name).is_some(), "bf16, fp8, int8, awq, gptq, int4, nf4, mxfp4 or q4_k_m"),
+        Key::CachePrecision => (["fp8", "int8", "int4"].contains(&name), "fp8, int8 or int4"),
+        _ => return Ok(()),
+    };
+    if is_known {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{flag}: gpulint does not know the precision `{name}`"))
+        .with_help(format!("use {known}, or leave out {flag} for the default")))
 }
 
 /// Returns the demand without an accelerator, so that nothing about it is unknown.
@@ -213,6 +241,7 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
         }
     }
     declare(&mut resource, arguments, span)?;
+    demand_possible_context(arguments, &resource, catalog)?;
     if arguments.task == "serve" {
         resource.set(Key::Program, word("vllm"));
     }
@@ -259,6 +288,11 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
             if let Some(why) = fact.why() {
                 return Err(Failure::new(format!("{flag}: {why}")));
             }
+            if fact.is_absent() {
+                let failure = Failure::new(format!("{flag}: `{text}` is not a value"));
+                return Err(failure.with_help(format!("leave out {flag} for the default")));
+            }
+            demand_known_precision(flag, key, &fact)?;
             resource.set(key, fact);
         }
     }

@@ -84,7 +84,7 @@ fn goal(arguments: &Fit, resource: &Resource, catalog: &Catalog) -> Result<Serve
         ms_to_first_token: resource.number(Key::MsToFirstToken),
         ms_per_token: resource.number(Key::MsPerToken),
         load,
-        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0).map(f64::ceil),
+        concurrency: arguments.concurrency.map(f64::ceil),
         ..ServerGoal::new(catalog)
     })
 }

@@ -581,6 +581,23 @@ impl Inventory {
         self.blocks.extend(other.blocks);
     }
 
+    /// Returns the resources with this address in reports, or in the files of any deployment. A resource that the totals
+    /// leave out is among them only if they count none of the others.
+    pub fn with_address(&self, address: &str) -> Vec<ResourceId> {
+        let all = self.resources.iter().enumerate();
+        let named = all.filter(|(_, it)| it.address == address || *it.declared.address == *address);
+        self.prefer_counted(named.map(|(index, _)| ResourceId(index)).collect())
+    }
+
+    /// Removes resources that the totals leave out, unless they leave out all.
+    pub fn prefer_counted(&self, mut ids: Vec<ResourceId>) -> Vec<ResourceId> {
+        let is_added = |id: &ResourceId| self.resources.get(id.0).is_some_and(Resource::is_added);
+        if ids.iter().any(is_added) {
+            ids.retain(is_added);
+        }
+        ids
+    }
+
     pub fn run(&self, id: &RunId) -> Option<&DeploymentRun> {
         self.runs.iter().find(|run| run.id == *id)
     }

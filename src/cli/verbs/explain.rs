@@ -6,7 +6,6 @@ use crate::cli::session::Session;
 use crate::cli::session::undeclared_variables::demand_declared;
 use crate::cli::{ExitStatus, Failure};
 use crate::diagnostic::nearest;
-use crate::inventory::ResourceId;
 use crate::rules::{self, Profile, Rules};
 
 /// Prints the documentation of a rule, or the calculation of a resource's price.
@@ -31,8 +30,7 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<ExitStatus, Failure> {
     let analysis = session.analyze();
     demand_declared(&[(&session, &analysis)])?;
     let all = &analysis.inventory.resources;
-    let found: Vec<ResourceId> =
-        all.iter().enumerate().filter(|(_, it)| it.address == what).map(|(index, _)| ResourceId(index)).collect();
+    let found = analysis.inventory.with_address(what);
     if found.is_empty() {
         let mut open = analysis.inventory.unjudged.iter().filter(|it| it.address.as_deref() == Some(what));
         if let Some(open) = open.next() {

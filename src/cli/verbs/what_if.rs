@@ -11,7 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::{ExitStatus, Failure};
 use crate::decide::Decided;
 use crate::diagnostic::nearest;
-use crate::inventory::{BillingRole, FactOverrides};
+use crate::inventory::{BillingRole, FactOverrides, ResourceId};
 use crate::pricing::Usage;
 use crate::report::{self, Case, Cases, Format};
 use crate::resolve::ResourceFilter;
@@ -97,11 +97,12 @@ fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failur
     let mut about = BTreeSet::new();
     for form in on {
         let of_block = |address: &str| address.strip_prefix(form.as_str()).is_some_and(|rest| rest.starts_with('['));
-        let exactly = all().any(|address| address == form);
-        let is_meant = |address: &&str| {
-            if exactly { *address == form } else { of_block(address) || covers(form, address) }
-        };
-        let found: Vec<String> = all().filter(is_meant).map(str::to_owned).collect();
+        let mut found = today.inventory.with_address(form);
+        if found.is_empty() {
+            let is_meant = |address: &str| of_block(address) || covers(form, address);
+            let meant = all().enumerate().filter(|(_, address)| is_meant(address));
+            found = today.inventory.prefer_counted(meant.map(|(index, _)| ResourceId(index)).collect());
+        }
         if found.is_empty() {
             let failure = Failure::new(format!("no resource with accelerators has the address `{form}`"));
             return Err(match nearest(form, all()) {
@@ -109,7 +110,7 @@ fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failur
                 None => failure.with_help("run `gpulint cost` to list resources; `*` in an address matches anything"),
             });
         }
-        about.extend(found);
+        about.extend(found.iter().filter_map(|id| today.inventory.resources.get(id.0)).map(|it| it.address.clone()));
     }
     Ok(about)
 }

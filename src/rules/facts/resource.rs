@@ -76,6 +76,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         approved_usd: CelType::Double, "Dollars per month that `[[approved]]` allows for the resource today. Not set without an entry." => approved_usd;
         pool_accelerators: CelType::Double, "For a pod: maximum accelerators of the largest pool that it can run on. Not set without a pool." => pool_accelerators;
         superseded: CelType::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
+        counted: CelType::Text, "How the totals count the resource: deployed, or the reason why they leave it out, such as example or excluded." => |asking, id| asking.of(id, |it| CelValue::text(it.counted.name()));
         is_paid: CelType::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
         links: CelType::list(LINK.holds()), "Links to other resources." => links;
         bill: BILL.holds(), "Cost of the resource." => |_, id| BILL.value(id);

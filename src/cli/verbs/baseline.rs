@@ -1,11 +1,13 @@
 //! `gpulint baseline`: accepts the findings of today.
 
+use std::collections::BTreeSet;
+
 use crate::cli::args::{Accepting, BaselineVerb};
 use crate::cli::io::output;
 use crate::cli::session::Session;
 use crate::cli::session::verdicts::{paths_of_baseline, view};
 use crate::cli::{ExitStatus, Failure};
-use crate::decide::Baseline;
+use crate::decide::{Baseline, Decided};
 
 pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<ExitStatus, Failure> {
     let (BaselineVerb::Create(asked) | BaselineVerb::Update(asked) | BaselineVerb::Prune(asked)) = verb;
@@ -25,6 +27,9 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<ExitStatus, Failure> {
     session.demand_whole_rules(&analysis)?;
     let show = paths_of_baseline(&session);
     let view = view(&session, &analysis, &show);
+    let fixed = session.fixed_rules();
+    let (refused, findings): (Vec<Decided>, Vec<Decided>) =
+        findings.into_iter().partition(|it| fixed.contains_key(&it.finding.rule));
     let (baseline, gone) = match verb {
         BaselineVerb::Prune(_) => session.policy.baseline.pruned(&findings, &view),
         _ => (Baseline::from_findings(&findings, &view, &session.policy.baseline, session.policy.today), 0),
@@ -40,6 +45,11 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<ExitStatus, Failure> {
         n => format!("{n} findings"),
     };
     output::print(&format!("{accepted} accepted in {shown}{gone}\n"))?;
+    if !refused.is_empty() {
+        let rules: BTreeSet<&str> = refused.iter().map(|it| it.finding.rule.as_str()).collect();
+        let rules = rules.into_iter().collect::<Vec<_>>().join(", ");
+        output::complain(&format!("not accepted: {}; the settings set `ignorable = false` for {rules}", refused.len()));
+    }
     Ok(session.outcome(&analysis))
 }
 

@@ -92,7 +92,7 @@ impl FindingRenderer {
             }
             false => self.block(text, &block),
         }
-        if let Some(address) = finding.address(report.inventory).filter(|_| !told.has_shown(report, finding)) {
+        if let Some(address) = finding.address(report.inventory) {
             let resource = report.resource(finding.resource).filter(|it| it.address == address);
             let address = resource.map_or(Cow::Borrowed(address), |it| report.called(it));
             facts.push(escape::shortened(&escape::one_line(&address), 200));

@@ -27,10 +27,12 @@ pub(in crate::report) fn check(report: &Report, style: ReportStyle) -> String {
         return format!("{}\n", cost_line(report));
     }
     summary::top(&mut text, report, style);
-    if style.choice.detail > EntryDetail::Quiet {
-        let left_out = findings(&mut text, report, style);
-        summary::left_out(&mut text, report, &left_out, style);
+    if style.choice.detail == EntryDetail::Quiet {
+        return text;
     }
+    text.push('\n');
+    let left_out = findings(&mut text, report, style);
+    summary::left_out(&mut text, report, &left_out, style);
     summary::write(&mut text, report, style);
     text
 }

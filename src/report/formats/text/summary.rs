@@ -34,7 +34,6 @@ pub(super) fn top(text: &mut String, report: &Report, style: ReportStyle) {
     for row in cost_rows(report) {
         let _ = writeln!(text, "{row}");
     }
-    text.push('\n');
 }
 
 /// Returns the heading of a group: its name, how many findings, and what they save.
@@ -68,9 +67,6 @@ pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided]
 /// the details behind the totals.
 pub(super) fn write(text: &mut String, report: &Report, style: ReportStyle) {
     judged::text(text, report);
-    if style.choice.detail == EntryDetail::Quiet {
-        return;
-    }
     fixes(text, report);
     if style.choice.detail < EntryDetail::Verbose && style.choice.most != Most::All {
         in_short(text, report);

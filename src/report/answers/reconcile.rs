@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money};
 use crate::measured::paid::{BillMonth, BilledAmount, NoPartner, PaidEntry};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::{VERSION, print};
@@ -14,7 +14,7 @@ use crate::report::views::markup::{self, Markdown, markdown};
 use crate::report::views::reconcile::{
     AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months, summed,
 };
-use crate::report::views::table::{Cell, ConstColumns, columns, csv, markdown_table};
+use crate::report::views::table::{Cell, Columns, ConstColumns, columns, csv, markdown_table};
 use crate::report::{Format, Report};
 
 /// Returns expected and billed cost in a format; `None` if the command does not support the format.
@@ -112,14 +112,30 @@ const LEFT: &ConstColumns<dyn Fn(&LeftRow<'_>) -> Cell> = &columns![
     "why" => |(_, why)| why.to_string(),
 ];
 
-/// The expected and the billed cost of a team.
-type TeamRow<'a> = (Option<&'a str>, [Money; 2]);
+/// A sum of the lines of a team.
+#[derive(Default)]
+struct TeamSum {
+    known: Money,
+    has_unknown: bool,
+}
 
-const TEAMS: &ConstColumns<dyn Fn(&TeamRow<'_>) -> Cell> = &columns![
-    "team" => |(team, _)| team.unwrap_or("no team"),
-    "expected" => |(_, [expected, _])| *expected,
-    "billed" => |(_, [_, billed])| *billed,
-];
+impl TeamSum {
+    fn add(&mut self, part: Option<Money>) {
+        self.known += part.unwrap_or_default();
+        self.has_unknown |= part.is_none();
+    }
+
+    fn cell(&self, currency: &Currency) -> Cell {
+        match (self.has_unknown, self.known.is_zero()) {
+            (false, _) => self.known.into(),
+            (true, true) => "?".into(),
+            (true, false) => format!("at least {}", currency.amount(self.known)).into(),
+        }
+    }
+}
+
+/// The expected and the billed cost of a team.
+type TeamRow<'a> = (Option<&'a str>, [TeamSum; 2]);
 
 fn nothing(report: &Report) -> &'static str {
     match (report.measured.paid.files, report.measured.paid.is_empty()) {
@@ -133,12 +149,12 @@ fn nothing(report: &Report) -> &'static str {
     }
 }
 
-fn by_team<'a>(it: &ReconciledMonth<'a>) -> BTreeMap<Option<&'a str>, [Money; 2]> {
-    let mut teams: BTreeMap<Option<&str>, [Money; 2]> = BTreeMap::new();
+fn by_team<'a>(it: &ReconciledMonth<'a>) -> BTreeMap<Option<&'a str>, [TeamSum; 2]> {
+    let mut teams: BTreeMap<Option<&str>, [TeamSum; 2]> = BTreeMap::new();
     for line in &it.lines {
         let [expected, paid] = teams.entry(line.team).or_default();
-        *expected += line.expected.unwrap_or_default();
-        *paid += line.sums().map(|it| it.paid).unwrap_or_default();
+        expected.add(line.expected);
+        paid.add(line.paid.as_ref().ok().map(|sums| sums.map_or(Money::ZERO, |it| it.paid)));
     }
     teams
 }
@@ -156,7 +172,12 @@ fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
         let _ = write!(text, "\n{}", TextTable::of(SHOWN, 2..7, ReconciledRow::all(report, it), currency).print());
         let teams = by_team(it);
         if teams.len() > 1 {
-            let _ = write!(text, "\n{}", TextTable::of(TEAMS, 1..3, teams, currency).print());
+            let columns: &Columns<'_, TeamRow<'_>> = &columns![
+                "team" => |(team, _)| team.unwrap_or("no team"),
+                "expected" => |(_, [expected, _])| expected.cell(currency),
+                "billed" => |(_, [_, billed])| billed.cell(currency),
+            ];
+            let _ = write!(text, "\n{}", TextTable::of(columns, 1..3, teams, currency).print());
         }
         if !it.left.is_empty() {
             let _ = write!(text, "\n{}", TextTable::of(LEFT, 2..4, &it.left, currency).print());

@@ -285,7 +285,7 @@ fn holding(it: &Holding) -> WireHolding<'_> {
 fn step<'a>(history: &'a CostHistory, it: &'a CostStep) -> Option<WireStep<'a>> {
     let change = |it: &'a StepChange| WireChange {
         kind: it.kind.word(),
-        delta_usd_per_month: it.delta().into(),
+        delta_usd_per_month: it.delta().unwrap_or_default().into(),
         before: it.before.as_ref().map(holding),
         after: it.after.as_ref().map(holding),
         merged: it.by.as_ref().map(branch_commit),

@@ -57,6 +57,9 @@ pub(in crate::report) fn unsure(it: &CostStep) -> Money {
 /// Returns text such as `+$2,000`; if one of the states does not know the cost: `$2,000 became known`, `$2,000 no
 /// longer known`.
 pub(in crate::report) fn step_money(currency: Currency, it: &CostStep) -> String {
+    if is_still(&it.combined) && it.changes.iter().any(|it| it.delta().is_none()) {
+        return "?".to_owned();
+    }
     change_money(currency, &it.combined)
 }
 
@@ -296,7 +299,7 @@ fn each_change(text: &mut String, history: &CostHistory, step: &CostStep) {
         let delta = match change.kind {
             CostStepKind::BecameKnown => history.currency.amount(change.known_after()),
             CostStepKind::NoLongerKnown => history.currency.amount(change.known_before()),
-            _ => signed(history.currency, change.delta()),
+            _ => change.delta().map_or("?".to_owned(), |it| signed(history.currency, it)),
         };
         // The first line names the commit of the largest change.
         let by = change.by.as_ref().filter(|it| Some(*it) != step.by());
@@ -373,8 +376,10 @@ fn brought(history: &CostHistory, told: &[Blame<'_>]) -> String {
     let before: Money = counted().filter(|it| it.since.is_none()).map(share).sum();
     let commits: std::collections::BTreeSet<&str> =
         counted().filter_map(|it| it.since.as_ref()).map(|it| it.commit.id.as_str()).collect();
-    let mut text =
-        format!("GPU cost {}/month, added by {}", history.currency.amount(all), self::commits(commits.len()));
+    let is_whole = history.newest().is_none_or(|(_, now)| now.combined().is_whole());
+    let mark = if is_whole { "" } else { "at least " };
+    let (all, by) = (history.currency.amount(all), self::commits(commits.len()));
+    let mut text = format!("GPU cost {mark}{all}/month, added by {by}");
     if let Some((oldest, _)) = history.oldest().filter(|_| !before.is_zero()) {
         let _ = write!(text, "; {} of this existed by {}", history.currency.amount(before), oldest.commit.date());
     }

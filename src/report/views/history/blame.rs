@@ -91,7 +91,7 @@ fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a CostHistory
     let Some(commit) = history.points.get(step.to).map(|it| &it.commit) else { return };
     for change in &step.changes {
         let by = |delta| Some(BlamedCommit { commit, by: change.by.as_ref(), between: step.between, delta });
-        let now = by(Some(change.delta()));
+        let now = by(change.delta());
         match (change.kind, &change.before, &change.after) {
             (CostStepKind::Added, _, Some(is)) => {
                 brought.insert(key(is), Brought { added: now, since: now, lost: None });

@@ -1,9 +1,9 @@
 //! Writes the bill as rows of FOCUS 1.2, the FinOps Foundation's open specification of cost data.
 //!
 //! Nothing here was billed. The specification requires a number for every cost. Costs of invoices are 0, so that a
-//! tool that adds estimates to bills adds nothing. `ListCost` is the cost at on-demand list prices, as that column
-//! requires. The expected cost of the actual purchase option is in columns with the prefix `x_`. A resource without a
-//! monthly cost has no row, because no column could express it.
+//! tool that adds estimates to bills adds nothing. `ListCost` is the cost on demand. Own prices and discounts change
+//! it, too, because the price before discounts is then unknown. The expected cost of the actual purchase option is in
+//! columns with the prefix `x_`. A resource without a monthly cost has no row, because no column could express it.
 
 use std::collections::BTreeMap;
 

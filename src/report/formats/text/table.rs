@@ -12,6 +12,9 @@ const GAP: &str = "  ";
 /// The indentation of continued rows.
 const INDENT: &str = "    ";
 
+/// The most rows, with the headings, of a table that is turned if it is too wide.
+const MOST_TURNED: usize = 4;
+
 /// Aligned columns: names to the left, numbers to the right.
 pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
@@ -49,14 +52,22 @@ impl TextTable {
         self.print_within(None)
     }
 
-    /// Returns the table for a limited width. A row that does not fit continues on the next line, at the same column
-    /// in all rows.
+    /// Returns the table for a limited width. If it does not fit, long names get a line of their own, a table of few rows
+    /// is turned, and otherwise rows continue on the next line, at the same column in all rows.
     pub(in crate::report) fn print_within(&self, columns: Option<usize>) -> String {
         if self.rows.len() < 2 {
             return String::new();
         }
-        let widths = self.widths();
-        let parts = parts(&widths, columns.unwrap_or(usize::MAX));
+        let most = columns.unwrap_or(usize::MAX);
+        let mut widths = self.widths();
+        if width_of(&widths) > most {
+            if let Some(names) = self.width_of_names(&widths, most) {
+                widths[0] = names;
+            } else if let Some(turned) = self.turned().filter(|it| width_of(&it.widths()) <= most) {
+                return turned.print();
+            }
+        }
+        let parts = parts(&widths, most);
         let mut text = String::new();
         for row in &self.rows {
             for (number, part) in parts.iter().enumerate() {
@@ -66,6 +77,9 @@ impl TextTable {
                     match width {
                         0 => {}
                         width if self.numbers.contains(&column) => line.push_str(&format!("{cell:>width$}{GAP}")),
+                        width if cell.chars().count() > *width => {
+                            line.push_str(&format!("{cell}\n{:<width$}{GAP}", ""));
+                        }
                         width => line.push_str(&format!("{cell:<width$}{GAP}")),
                     }
                 }
@@ -78,6 +92,25 @@ impl TextTable {
         text
     }
 
+    /// Returns the width for the first column with which the table fits; none if too few names would fit into it.
+    fn width_of_names(&self, widths: &[usize], most: usize) -> Option<usize> {
+        let names = widths.first()?;
+        let left = (most + names).checked_sub(width_of(widths))?;
+        let fits = self.rows.iter().filter(|row| row.first().is_some_and(|it| it.chars().count() <= left)).count();
+        (!self.numbers.contains(&0) && fits * 2 >= self.rows.len()).then_some(left)
+    }
+
+    /// Returns the table with a column for each row; none if it has many rows.
+    fn turned(&self) -> Option<TextTable> {
+        if self.rows.len() > MOST_TURNED {
+            return None;
+        }
+        let cell = |row: &Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
+        let lines = (0..self.widths().len()).map(|column| self.rows.iter().map(|row| cell(row, column)).collect());
+        let lines = lines.filter(|line: &Vec<String>| line.iter().skip(1).any(|cell| !cell.is_empty()));
+        Some(TextTable { rows: lines.collect(), numbers: 0..0 })
+    }
+
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -85,6 +118,12 @@ impl TextTable {
         };
         (0..columns).map(width).collect()
     }
+}
+
+/// Returns the width of a line with all columns.
+fn width_of(widths: &[usize]) -> usize {
+    let shown = widths.iter().filter(|width| **width > 0);
+    shown.map(|width| width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
 }
 
 /// Returns the columns of each line.
@@ -115,6 +154,6 @@ mod tests {
         table.row(vec!["longer".into(), String::new(), "$1,000".into()]);
         assert_eq!(table.print(), "name     floor\na           $1\nlonger  $1,000\n");
         assert_eq!(table.print_within(Some(14)), table.print());
-        assert_eq!(table.print_within(Some(12)), "name\n     floor\na\n        $1\nlonger\n    $1,000\n");
+        assert_eq!(table.print_within(Some(12)), "name    floor\na           $1\nlonger\n    $1,000\n");
     }
 }

@@ -8,7 +8,7 @@ use super::speed::{Coefficients, Load, ServerSpeed, SpeedRange};
 use super::traffic::{ServerGoal, cost_of_tokens};
 use super::{FitChoice, Market, MarketPlace};
 use crate::catalog::Catalog;
-use crate::inventory::Resource;
+use crate::inventory::{Key, Resource};
 
 /// A configuration with its speed and its cost per token.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,14 @@ pub fn by_token(
     let coefficients = Coefficients::of(catalog);
     found.at_full_load = wanted.concurrency.is_none();
     let load = wanted.concurrency.map_or(Load::Full(None), Load::Given);
-    for choice in places.iter().flat_map(|place| market.configurations(&demand, place)) {
+    let machine = resource.text(Key::Machine);
+    let name_of = |name: &str| catalog.hardware(name).map(|it| it.name);
+    let accelerator = resource.text(Key::Accelerator).filter(|_| machine.is_none()).and_then(name_of);
+    let is_wanted = |choice: &FitChoice| {
+        machine.is_none_or(|name| name.eq_ignore_ascii_case(&choice.machine))
+            && accelerator.is_none_or(|name| *name == *choice.accelerator)
+    };
+    for choice in places.iter().flat_map(|place| market.configurations(&demand, place)).filter(is_wanted) {
         // The whole machine is billed, so all of its accelerators may work.
         let speed =
             demand.speed((catalog, coefficients.as_ref()), &choice.accelerator, choice.count, choice.devices, load);

@@ -154,6 +154,16 @@ mod tests {
         table.row(vec!["longer".into(), String::new(), "$1,000".into()]);
         assert_eq!(table.print(), "name     floor\na           $1\nlonger  $1,000\n");
         assert_eq!(table.print_within(Some(14)), table.print());
-        assert_eq!(table.print_within(Some(12)), "name    floor\na           $1\nlonger\n    $1,000\n");
+        assert_eq!(table.print_within(Some(12)), "name   floor\na         $1\nlonger\n      $1,000\n");
+    }
+
+    #[test]
+    fn few_rows_that_are_too_wide_become_columns() {
+        let mut table = TextTable::new(&["case", "count", "hour", "month", "note"], 1..4);
+        table.row(["now", "2", "$1", "$730", ""].map(str::to_owned).into());
+        table.row(["then", "1", "$4", "$2,920", ""].map(str::to_owned).into());
+        let turned = "case   now   then\ncount  2     1\nhour   $1    $4\nmonth  $730  $2,920\n";
+        assert_eq!(table.print_within(Some(20)), turned);
+        assert_eq!(table.print_within(Some(10)).lines().next(), Some("case"));
     }
 }

@@ -59,7 +59,9 @@ pub fn export_rule(rule: &RuleFile, settings: &AnalysisSettings, options: Export
     if rule.looks_at == LooksAt::Resource && rule.excludes("role", names.role()) {
         return Err(match names.role() {
             "rented" => "the rule judges pods, and its kinds are pools: remove one of the two conditions",
-            _ => "the rule judges machines, and the policy pods: add `match: { kind: NodePool }` for pools of Karpenter",
+            _ => {
+                "the rule judges machines, and the policy pods: add `match: { kind: NodePool }` for pools of Karpenter"
+            }
         }
         .to_owned());
     }

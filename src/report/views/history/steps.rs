@@ -86,7 +86,8 @@ impl StepChange {
 
     /// Returns the increase of the monthly cost; none if one of the states does not know it.
     pub fn delta(&self) -> Option<Money> {
-        let is_unpriced = |it: &Option<Holding>| it.as_ref().is_some_and(|it| it.monthly.is_none() && it.amount.is_none());
+        let is_unpriced =
+            |it: &Option<Holding>| it.as_ref().is_some_and(|it| it.monthly.is_none() && it.amount.is_none());
         match self.kind {
             CostStepKind::BecameKnown | CostStepKind::NoLongerKnown => None,
             _ if is_unpriced(&self.before) || is_unpriced(&self.after) => None,

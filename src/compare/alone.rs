@@ -29,6 +29,8 @@ struct DeclaredCosts {
     of_name: BTreeMap<String, MoneyRange>,
     /// The names of pods that run on known machines of pools of the files.
     on_pools: BTreeSet<String>,
+    /// Declarations with the price of an assumed accelerator, by file.
+    assumed: BTreeSet<(String, String)>,
 }
 
 impl DeclaredCosts {
@@ -38,8 +40,11 @@ impl DeclaredCosts {
             let Some(cost) = item.monthly.or(item.amount).filter(|_| resource.is_added()) else { continue };
             let Declaration { name, part, .. } = &resource.declared;
             let name = format!("{} {name}{part}", resource.kind);
-            let sum = costs.of_file.entry((side.sources.path_of(resource.span), name.clone())).or_default();
-            *sum += cost;
+            let key = (side.sources.path_of(resource.span), name.clone());
+            if !matches!(resource.fact(Key::Machine), Fact::Known(_)) && resource.fact(Key::Accelerator).is_absent() {
+                costs.assumed.insert(key.clone());
+            }
+            *costs.of_file.entry(key).or_default() += cost;
             if resource.pools().next().is_some() && matches!(resource.fact(Key::Machine), Fact::Known(_)) {
                 costs.on_pools.insert(name.clone());
             }
@@ -70,10 +75,9 @@ pub(crate) fn hidden_growth(before: Side, alone: Side, after: Side) -> Option<Hi
         let is_composed = begins(was, later) || begins(before.of_name(name), after.of_name(name));
         let is_hidden = exceeds(*is, was) && exceeds(*is, later) && exceeds(of_name, after.of_name(name));
         let missing = (is.expected - was.expected).max(is.ceiling - was.ceiling);
-        // With one file of a renaming, the pool is missing; with one file of a new variable, its value. The pods then have
-        // the price of an assumed machine.
-        let loses_pool =
-            [&before, &after].iter().all(|it| it.on_pools.contains(name)) && !alone.on_pools.contains(name);
+        // With one file of a renaming or of a migration, the pool is missing; with one file of a new variable, its value.
+        // The pods then have the price of an assumed machine, and so they have in the later state if the pool stays away.
+        let loses_pool = before.on_pools.contains(name) && alone.assumed.contains(key);
         (is_hidden && !is_composed && !loses_pool).then(|| HiddenGrowth {
             name: name.clone(),
             file: key.0.clone(),

@@ -52,10 +52,15 @@ pub(super) fn link_pools(inventory: &mut Inventory, vendor: AcceleratorVendor<'_
             near = index.near(inventory, pod, vendor);
             index.only(inventory, pod, &near)
         };
-        let found = index.selected(inventory, pod).or_else(tolerated).or_else(only);
+        let (selected, several) = match index.selected(inventory, pod) {
+            Ok(join) => (Some(join), Vec::new()),
+            Err(several) => (None, several),
+        };
+        let found = selected.or_else(tolerated).or_else(only);
         let Some(Join { pool, span, why }) = found else {
-            if !near.fitting.is_empty() {
-                attach_possible(&mut inventory.resources, pod, &near.fitting);
+            let possible = if near.fitting.is_empty() { several } else { near.fitting };
+            if !possible.is_empty() && possible.len() <= MOST_POSSIBLE {
+                attach_possible(&mut inventory.resources, pod, &possible);
             }
             continue;
         };
@@ -116,6 +121,9 @@ fn positions(inventory: &Inventory, role: BillingRole, wanted: impl Fn(&Resource
 /// The limit on pools for one pod. If more pools fit, gpulint checks only the nearest ones.
 const MOST_CANDIDATES: usize = 1_000;
 
+/// The limit on pools that a pod can run on: more than a cluster usually has for accelerators.
+const MOST_POSSIBLE: usize = 8;
+
 /// A pool that a pod runs on, the line that proves the match, and the reason why both belong together.
 struct Join {
     pool: usize,
@@ -162,29 +170,37 @@ impl PoolIndex {
         PoolIndex { pools: by_label, all, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
     }
 
-    /// Returns the pool that has every label the pod selects, and the place of the selector.
-    fn selected(&self, inventory: &Inventory, pod: usize) -> Option<Join> {
+    /// Returns the pool that has every label the pod selects, and the place of the selector. If several pools with
+    /// different machines have them, returns those.
+    fn selected(&self, inventory: &Inventory, pod: usize) -> Result<Join, Vec<usize>> {
         let pod = &inventory.resources[pod];
-        let (key, carriers) = pod.selector.labels.iter().find_map(|(key, asked)| {
+        let with_carriers = pod.selector.labels.iter().find_map(|(key, asked)| {
             let carriers = self.carriers(key, asked);
             (!carriers.is_empty()).then_some((key, carriers))
-        })?;
+        });
+        let Some((key, carriers)) = with_carriers else { return Err(Vec::new()) };
         let candidates = nearest(inventory, &carriers, pod);
         let fitting = candidates.iter().map(|&at| (at, &inventory.resources[at])).filter(|(_, pool)| hosts(pool, pod));
         let together = fitting.filter_map(|(at, pool)| {
             let (near, why) = self.homes_by_folder.why(&pool.home, &pod.home, names_it(pool, pod))?;
             Some((near, at, why))
         });
-        let together: Vec<_> = together.collect();
-        let near = together.iter().map(|(near, ..)| *near).max()?;
-        let mut nearest = together.into_iter().filter(|(it, ..)| *it == near);
-        let (_, pool, why) = nearest.next()?;
-        let first = &inventory.resources[pool];
-        if nearest.any(|(_, other, _)| !rents_the_same(first, &inventory.resources[other])) {
-            return None;
+        let mut together: Vec<_> = together.collect();
+        let near = together.iter().map(|(near, ..)| *near).max();
+        together.retain(|(it, ..)| Some(*it) == near);
+        // The base of environments lacks their values.
+        let is_added = |(_, at, _): &(_, usize, _)| inventory.resources[*at].is_added();
+        if together.iter().any(is_added) {
+            together.retain(is_added);
         }
-        let span = first.selector.labels.get(key)?.span()?;
-        Some(Join { pool, span, why })
+        let several = || together.iter().map(|(_, at, _)| *at).collect();
+        let Some((_, pool, why)) = together.first() else { return Err(Vec::new()) };
+        let first = &inventory.resources[*pool];
+        if together.iter().any(|(_, other, _)| !rents_the_same(first, &inventory.resources[*other])) {
+            return Err(several());
+        }
+        let span = first.selector.labels.get(key).and_then(Fact::span).ok_or_else(several)?;
+        Ok(Join { pool: *pool, span, why: why.clone() })
     }
 
     /// Returns the pools that have a label with the requested value, or with one of the possible values. If any value
@@ -240,8 +256,6 @@ impl PoolIndex {
     /// Returns the pools with accelerators that belong with a pod of Kubernetes without a selector. If a pool is too
     /// many or unknown, none of them fits.
     fn near(&self, inventory: &Inventory, pod: usize, vendor: AcceleratorVendor<'_>) -> NearPools {
-        /// More pools than a cluster usually has for accelerators.
-        const MOST: usize = 8;
         let pod = &inventory.resources[pod];
         // An unknown label can select other nodes.
         let is_known = pod.selector.labels.values().all(|asked| matches!(asked, Fact::Known(_)));
@@ -249,12 +263,12 @@ impl PoolIndex {
         let Some(fits) = fits else { return NearPools::default() };
         let belongs = |pool: &Resource| self.homes_by_folder.why(&pool.home, &pod.home, false).is_some();
         let candidates = nearest(inventory, &self.all, pod).iter().copied();
-        let near: Vec<usize> = candidates.filter(|at| belongs(&inventory.resources[*at])).take(MOST + 1).collect();
+        let near: Vec<usize> = candidates.filter(|at| belongs(&inventory.resources[*at])).take(MOST_POSSIBLE + 1).collect();
         let count = near.len();
         // A pool of unknown machines can host the pod, too.
         let are_known = near.iter().all(|at| vendor(&inventory.resources[*at]).is_some());
         let fitting = near.into_iter().filter(|at| fits(&inventory.resources[*at]));
-        NearPools { count, fitting: fitting.filter(|_| are_known && count <= MOST).collect() }
+        NearPools { count, fitting: fitting.filter(|_| are_known && count <= MOST_POSSIBLE).collect() }
     }
 }
 

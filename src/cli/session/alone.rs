@@ -1,8 +1,10 @@
 //! Applies the files of a change to the earlier state one by one, so that no file can hide the growth of another.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
+
+use ring::digest::{SHA256, digest};
 
 use super::Session;
 use crate::Analysis;
@@ -65,7 +67,7 @@ impl<'s> SeparateFiles<'s> {
         }
         let mut links = head.sources.asked();
         links.retain(|path| head.sources.real_path(path).is_some_and(|real| real != *path));
-        let parts: Vec<_> = parts.into_values().take(MANY_FILES).collect();
+        let parts: Vec<_> = with_moves(parts.into_values().collect(), base, head).into_iter().take(MANY_FILES).collect();
         (parts.len() > 1).then_some(SeparateFiles { base, head, differing, links, parts, files: count })
     }
 
@@ -156,6 +158,31 @@ fn deployed_together(base: &Session, head: &Session, path: &str) -> String {
         within.starts_with("templates/") || ["values.yaml", "Chart.yaml"].contains(&within)
     });
     of_chart.map_or_else(|| path.to_owned(), |chart| format!("{chart}/Chart.yaml"))
+}
+
+/// Joins the parts with both places of each file that only moved: its text is the same, so neither place hides the other.
+fn with_moves(mut parts: Vec<BTreeSet<String>>, base: &Session, head: &Session) -> Vec<BTreeSet<String>> {
+    let only_in = |one: &Session, other: &Session, path: &str| {
+        let text = one.sources.tree().read(path).ok()?;
+        other.sources.tree().read(path).is_err().then(|| digest(&SHA256, &text).as_ref().to_vec())
+    };
+    let mut gone: HashMap<Vec<u8>, Vec<String>> = HashMap::new();
+    for path in parts.iter().flatten() {
+        if let Some(text) = only_in(base, head, path) {
+            gone.entry(text).or_default().push(path.clone());
+        }
+    }
+    let new = parts.iter().flatten().filter_map(|path| Some((path.clone(), only_in(head, base, path)?)));
+    let moves: Vec<[String; 2]> = new.filter_map(|(path, text)| Some([gone.get_mut(&text)?.pop()?, path])).collect();
+    for places in moves {
+        let [from, to] = places.map(|place| parts.iter().position(|part| part.contains(&place)));
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        if from != to {
+            let moved = parts.swap_remove(from.max(to));
+            parts[from.min(to)].extend(moved);
+        }
+    }
+    parts
 }
 
 /// Returns groups so that, for each two parts, one group has the first without the second. Few parts are each a group;

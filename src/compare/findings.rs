@@ -81,7 +81,7 @@ pub(crate) fn reconsider(
     (head, after, later): (&TreeState, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
-    // A finding that only demands a known value is no evidence about the value before the change.
+    // A finding that only demands a known value does not show the value before the change.
     let demands_a_value = |it: &Finding| {
         let same =
             |other: &Undetermined| other.rule == it.rule && other.resource == it.resource && other.piece == it.piece;

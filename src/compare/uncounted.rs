@@ -130,6 +130,15 @@ fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (We
         .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
 }
 
+/// Returns the resource of a deployment that the change makes the base of an environment. The change pairs it with the
+/// resource of the environment.
+fn deployment_before(before: &Side, after: &Side, id: ResourceId) -> Option<ResourceId> {
+    let now = after.resource(id);
+    let is_same = |it: &Resource| it.address == now.address && before.sources.path_of(it.span) == after.path_of(id);
+    let all = || before.inventory.resources.iter();
+    (now.counted == CountedAs::Base).then(|| all().position(is_same)).flatten().map(ResourceId)
+}
+
 /// Finds growth of resources that are listed, but not in the total.
 fn not_added(states: &ComparedStates, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
     let (before, after, amount) = (&states.earlier(), &states.later(), &states.head.amount);
@@ -151,9 +160,10 @@ fn not_added(states: &ComparedStates, delta: &Delta, counted: &Counts) -> Vec<Un
             resource.counted,
             CountedAs::Example | CountedAs::Module | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy
         );
-        let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
+        let earlier = change.before.or_else(|| deployment_before(before, after, id));
+        let grew = now.beyond(earlier.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
-        let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
+        let was_counted = earlier.is_some_and(|id| before.resource(id).is_added());
         // A cluster contains one of several versions of an object, so the one with the largest weight counts.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {

@@ -127,7 +127,14 @@ impl ChangeKind {
 /// Pairs the resources of both states, and returns the change of each.
 pub fn delta(before: Side, after: Side) -> Delta {
     let mut pairing = Pairing::new(before, after);
-    pairing.pair(|side, it| Some((side.path(it), it.address.clone(), String::new())), Ambiguous::InOrder);
+    let by_place = |side: &Side, it: &Resource| Some((side.path(it), it.address.clone(), String::new()));
+    let is_base = |it: &Resource| it.counted == CountedAs::Base;
+    let apart_from_bases = |identity: Option<Identity>, it: &Resource| identity.filter(|_| !is_base(it));
+    pairing.pair(|side, it| apart_from_bases(by_place(side, it), it), Ambiguous::InOrder);
+    // The only environment takes the place of a deployment without environments, which becomes a base.
+    let declared = |side: &Side, it: &Resource| Some((side.path(it), it.declared.address.to_string(), it.kind.clone()));
+    pairing.pair(|side, it| apart_from_bases(declared(side, it), it), Ambiguous::Skip);
+    pairing.pair(by_place, Ambiguous::InOrder);
     pairing.pair(|_, it| Some((it.address.clone(), it.kind.clone(), String::new())), Ambiguous::Skip);
     pairing.pair(|_, it| Some((last_name(&it.address), it.kind.clone(), signature(it))), Ambiguous::Skip);
     // Equal resources of one file that have other names: renamed, or in `for_each` instead of `count`.

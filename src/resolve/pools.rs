@@ -263,7 +263,8 @@ impl PoolIndex {
         let Some(fits) = fits else { return NearPools::default() };
         let belongs = |pool: &Resource| self.homes_by_folder.why(&pool.home, &pod.home, false).is_some();
         let candidates = nearest(inventory, &self.all, pod).iter().copied();
-        let near: Vec<usize> = candidates.filter(|at| belongs(&inventory.resources[*at])).take(MOST_POSSIBLE + 1).collect();
+        let near: Vec<usize> =
+            candidates.filter(|at| belongs(&inventory.resources[*at])).take(MOST_POSSIBLE + 1).collect();
         let count = near.len();
         // A pool of unknown machines can host the pod, too.
         let are_known = near.iter().all(|at| vendor(&inventory.resources[*at]).is_some());

@@ -67,7 +67,8 @@ impl<'s> SeparateFiles<'s> {
         }
         let mut links = head.sources.asked();
         links.retain(|path| head.sources.real_path(path).is_some_and(|real| real != *path));
-        let parts: Vec<_> = with_moves(parts.into_values().collect(), base, head).into_iter().take(MANY_FILES).collect();
+        let parts: Vec<_> =
+            with_moves(parts.into_values().collect(), base, head).into_iter().take(MANY_FILES).collect();
         (parts.len() > 1).then_some(SeparateFiles { base, head, differing, links, parts, files: count })
     }
 

@@ -28,6 +28,7 @@ pub use answers::notes::{Note, notes};
 pub use answers::on_lines::{CallOnLine, finding_in_place, prices_on_lines};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
+pub use answers::plan_bill::plan_notes;
 pub use answers::plan_words::PlannedPurchases;
 pub use answers::price::{Hardware, PriceAnswer, price};
 pub use answers::promise::{PromiseAnswer, by_promise};

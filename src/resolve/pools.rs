@@ -499,7 +499,7 @@ fn of_any(pools: &[&Resource], key: Key, why: &Arc<str>) -> Option<Fact<FactValu
 mod tests {
     use super::super::purposes::infer_purposes;
     use super::*;
-    use crate::inventory::{MeterName, Purpose, ReadBy, Refused};
+    use crate::inventory::{CountedAs, MeterName, Purpose, ReadBy, Refused};
     use crate::source::{MemoryTree, SourceFiles};
 
     fn span() -> Span {
@@ -521,10 +521,16 @@ mod tests {
         it
     }
 
-    fn linked(resources: Vec<Resource>) -> Option<String> {
+    /// Returns the pools of each kind of link of the last resource.
+    fn links(resources: Vec<Resource>) -> Vec<(LinkKind, String)> {
         let mut inventory = Inventory { resources, ..Inventory::default() };
         link_pools(&mut inventory, &|_| Some("nvidia".to_owned()));
-        inventory.resources.last().and_then(|pod| pod.links.first()).map(|link| link.to.clone())
+        let pod = inventory.resources.pop();
+        pod.into_iter().flat_map(|pod| pod.links).map(|link| (link.kind, link.to)).collect()
+    }
+
+    fn linked(resources: Vec<Resource>) -> Option<String> {
+        links(resources).into_iter().find(|(kind, _)| *kind == LinkKind::Pool).map(|(_, to)| to)
     }
 
     #[test]
@@ -655,10 +661,16 @@ mod tests {
     }
 
     #[test]
-    fn two_machines_are_no_answer() {
+    fn two_machines_are_both_possible() {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         let b = pool("b", "p5.48xlarge", &[("team", "x")]);
-        assert_eq!(linked(vec![a, b, resource(BillingRole::Requested, "pod", &[("team", "x")])]), None);
+        let pod = resource(BillingRole::Requested, "pod", &[("team", "x")]);
+        let possible = |name: &str| (LinkKind::PossiblePool, name.to_owned());
+        assert_eq!(links(vec![a.clone(), b.clone(), pod.clone()]), [possible("a"), possible("b")]);
+
+        let mut base = b;
+        base.counted = CountedAs::Base;
+        assert_eq!(linked(vec![a, base, pod]).as_deref(), Some("a"), "an environment replaces the base");
     }
 
     #[test]

@@ -33,7 +33,9 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<ExitStatus, Failure> 
     let planned = PlannedPurchases { plan: &plan, currency: session.settings.pricing.currency };
     output::write(&arguments.output, Format::Text, |format, style| report::plan(format, &planned, style))?;
     if let Some(analysis) = &analysis {
-        output::complain_of_unjudged(&session.report(analysis, &[]));
+        let of_tree = session.report(analysis, &[]);
+        output::complain_of_unjudged(&of_tree);
+        report::plan_notes(&of_tree).iter().for_each(|note| output::complain(note));
     }
     for (report, first) in repeated {
         output::complain(&format!("`{report}` is the same report as `{first}`, and counts once"));

@@ -11,6 +11,7 @@ pub(super) mod notes;
 pub(super) mod on_lines;
 pub(super) mod paid;
 pub(super) mod plan;
+pub(super) mod plan_bill;
 pub(super) mod plan_text;
 pub(super) mod plan_wire;
 pub(super) mod plan_words;

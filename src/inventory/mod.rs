@@ -30,7 +30,7 @@ pub use fact::{Fact, FactOrigin, KnownFact, UnknownFact};
 pub use fact_edit::{Declined, FactEdit, Part};
 pub use key::{FactValue, Key, ValueType};
 pub use lease::lease;
-pub use purpose::{PurposeEvidence, Says, infer_purpose, production, purpose_of_task};
+pub use purpose::{PurposeEvidence, Says, environment_in, infer_purpose, production, purpose_of_task};
 pub use raw::{MOST_VALUES, Raw, RawContainer, RawData, RawPod, RawTree};
 pub use resource::{
     BillingRole, CostLabels, CountedIn, Declaration, DiskSpeed, Home, Inventory, LeftAlone, Limited, Link, LinkKind,

@@ -206,6 +206,21 @@ fn without_products(name: &str) -> String {
     found.and_then(cut).unwrap_or_else(|| name.to_owned())
 }
 
+/// Returns the environment that a path or the name of a deployment contains, in one spelling.
+pub fn environment_in(text: &str) -> Option<&'static str> {
+    words(text).iter().find_map(|word| {
+        Some(match word.as_str() {
+            "prod" | "production" | "prd" | "live" => "production",
+            "dev" | "development" => "development",
+            "staging" | "stg" | "stage" => "staging",
+            "test" | "testing" | "qa" | "uat" => "test",
+            "preprod" | "nonprod" => "preproduction",
+            "sandbox" => "sandbox",
+            _ => return None,
+        })
+    })
+}
+
 fn environment(words: &[String]) -> Option<(bool, &str)> {
     let mut found = None;
     for word in words {

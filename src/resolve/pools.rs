@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{
     BillingRole, Fact, FactOrigin, FactValue, Inventory, Key, KnownFact, Link, LinkKind, Purchase, Range, Resource,
-    Taint, UnknownFact,
+    Taint, UnknownFact, environment_in,
 };
 use crate::source::{Span, around};
 
@@ -192,6 +192,12 @@ impl PoolIndex {
         let is_added = |(_, at, _): &(_, usize, _)| inventory.resources[*at].is_added();
         if together.iter().any(is_added) {
             together.retain(is_added);
+        }
+        // Pods of production do not run on the pool of another environment.
+        let of = |it: &Resource| it.run.as_ref().and_then(|run| environment_in(run.as_str()));
+        let is_same = |(_, at, _): &(_, usize, _)| of(&inventory.resources[*at]) == of(pod);
+        if of(pod).is_some() && together.iter().any(is_same) {
+            together.retain(is_same);
         }
         let several = || together.iter().map(|(_, at, _)| *at).collect();
         let Some((_, pool, why)) = together.first() else { return Err(Vec::new()) };

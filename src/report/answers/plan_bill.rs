@@ -1,5 +1,4 @@
-//! Compares a plan of commitments with the bill of the last month: hours that did not run, and commitments that nobody
-//! used.
+//! Compares a plan of commitments with the bill of the last month: hours that did not run, and commitments without use.
 
 use crate::inventory::BillingRole;
 use crate::measured::paid::{BilledAmount, Charge};

@@ -103,7 +103,8 @@ fn files(directory: &str) -> Vec<PathBuf> {
     let mut found = files_below(&Path::new(ROOT).join(directory), "");
     found.retain(|path| {
         let path = path.to_string_lossy();
-        !["/node_modules/", "/target/", "/__pycache__/", "/.venv/"].iter().any(|it| path.contains(it))
+        let built = ["/node_modules/", "/target/", "/__pycache__/", "/.venv/", "/vscode/dist/", "/fleet/build/"];
+        !built.iter().any(|it| path.contains(it))
     });
     found
 }

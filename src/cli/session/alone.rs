@@ -162,28 +162,37 @@ fn deployed_together(base: &Session, head: &Session, path: &str) -> String {
 }
 
 /// Joins the parts with both places of each file that only moved: its text is the same, so neither place hides the other.
-fn with_moves(mut parts: Vec<BTreeSet<String>>, base: &Session, head: &Session) -> Vec<BTreeSet<String>> {
+fn with_moves(parts: Vec<BTreeSet<String>>, base: &Session, head: &Session) -> Vec<BTreeSet<String>> {
     let only_in = |one: &Session, other: &Session, path: &str| {
         let text = one.sources.tree().read(path).ok()?;
         other.sources.tree().read(path).is_err().then(|| digest(&SHA256, &text).as_ref().to_vec())
     };
-    let mut gone: HashMap<Vec<u8>, Vec<String>> = HashMap::new();
-    for path in parts.iter().flatten() {
+    let placed = || parts.iter().enumerate().flat_map(|(part, paths)| paths.iter().map(move |path| (part, path)));
+    let mut gone: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    for (part, path) in placed() {
         if let Some(text) = only_in(base, head, path) {
-            gone.entry(text).or_default().push(path.clone());
+            gone.entry(text).or_default().push(part);
         }
     }
-    let new = parts.iter().flatten().filter_map(|path| Some((path.clone(), only_in(head, base, path)?)));
-    let moves: Vec<[String; 2]> = new.filter_map(|(path, text)| Some([gone.get_mut(&text)?.pop()?, path])).collect();
-    for places in moves {
-        let [from, to] = places.map(|place| parts.iter().position(|part| part.contains(&place)));
-        let (Some(from), Some(to)) = (from, to) else { continue };
-        if from != to {
-            let moved = parts.swap_remove(from.max(to));
-            parts[from.min(to)].extend(moved);
+    // Each part leads to an earlier part that it is joined with, or to itself.
+    let mut joined: Vec<usize> = (0..parts.len()).collect();
+    for (to, path) in placed() {
+        let from = only_in(head, base, path).and_then(|text| gone.get_mut(&text)?.pop());
+        if let Some(from) = from {
+            let (from, to) = (first_of(&joined, from), first_of(&joined, to));
+            joined[from.max(to)] = from.min(to);
         }
     }
-    parts
+    let mut groups: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    for (part, paths) in parts.into_iter().enumerate() {
+        groups.entry(first_of(&joined, part)).or_default().extend(paths);
+    }
+    groups.into_values().collect()
+}
+
+/// Returns the first of the parts that are joined with a part.
+fn first_of(joined: &[usize], part: usize) -> usize {
+    std::iter::successors(Some(part), |part| joined.get(*part).copied().filter(|it| it != part)).last().unwrap_or(part)
 }
 
 /// Returns groups so that, for each two parts, one group has the first without the second. Few parts are each a group;

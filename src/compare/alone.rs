@@ -41,7 +41,7 @@ impl DeclaredCosts {
             let Declaration { name, part, .. } = &resource.declared;
             let name = format!("{} {name}{part}", resource.kind);
             let key = (side.sources.path_of(resource.span), name.clone());
-            if !matches!(resource.fact(Key::Machine), Fact::Known(_)) && resource.fact(Key::Accelerator).is_absent() {
+            if item.is_unnamed {
                 costs.assumed.insert(key.clone());
             }
             *costs.of_file.entry(key).or_default() += cost;

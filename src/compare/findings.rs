@@ -81,15 +81,8 @@ pub(crate) fn reconsider(
     (head, after, later): (&TreeState, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
-    // A finding that only demands a known value does not show the value before the change.
-    let demands_a_value = |it: &Finding| {
-        let same =
-            |other: &Undetermined| other.rule == it.rule && other.resource == it.resource && other.piece == it.piece;
-        it.total.is_none() && before.undetermined.iter().any(same)
-    };
-    let stopped = stopped.filter(|it| !demands_a_value(it));
     let selves = earlier_selves(change);
-    let undecided = lost::undecided(stopped, &selves, base.sources, (head.sources, after, &later.findings));
+    let undecided = lost::undecided(stopped, &selves, (base.sources, before), (head.sources, after, &later.findings));
     let has_more = !undecided.is_empty();
     after.inventory.unjudged.extend(undecided);
     after.bill.set_unread(&after.inventory);

@@ -125,6 +125,11 @@ pub(super) enum UndecidedSubject {
 }
 
 impl UndecidedSubject {
+    /// Returns the subject of a check, skipped or not, in its own state.
+    fn of(resource: Option<ResourceId>, piece: Option<&ExaminedBlock>, sources: &SourceFiles) -> UndecidedSubject {
+        resource.map_or_else(|| Self::of_piece(piece, sources), UndecidedSubject::Resource)
+    }
+
     fn of_piece(piece: Option<&ExaminedBlock>, sources: &SourceFiles) -> UndecidedSubject {
         piece.map_or(UndecidedSubject::Everything, |piece| {
             UndecidedSubject::Piece(sources.path_of(piece.span), piece.address.clone())
@@ -133,8 +138,7 @@ impl UndecidedSubject {
 
     /// Returns the subject in the earlier state.
     pub(super) fn of_finding(finding: &Finding, sources: &SourceFiles) -> UndecidedSubject {
-        let piece = || Self::of_piece(finding.piece.as_ref(), sources);
-        finding.resource.map_or_else(piece, UndecidedSubject::Resource)
+        Self::of(finding.resource, finding.piece.as_ref(), sources)
     }
 
     /// Returns the subject in the later state; none for a resource that did not exist before.
@@ -154,9 +158,15 @@ impl UndecidedSubject {
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     selves: &HashMap<ResourceId, ResourceId>,
-    base: &SourceFiles,
+    (base, before): (&SourceFiles, &Analysis),
     (head, after, later): (&SourceFiles, &Analysis, &[Decided]),
 ) -> Vec<Unjudged> {
+    // A finding of a skipped check only demands a known value, and does not show the value before the change.
+    let skipped: HashSet<(&str, UndecidedSubject)> = before
+        .undetermined
+        .iter()
+        .map(|it| (it.rule.as_str(), UndecidedSubject::of(it.resource, it.piece.as_ref(), base)))
+        .collect();
     // A rule can check several totals, and some of them may still be known.
     let is_still_found = |it: &Finding| {
         let same = |other: &Decided| {
@@ -167,7 +177,9 @@ pub(super) fn undecided<'a>(
     };
     let found: HashSet<(&str, UndecidedSubject)> = found
         .filter(|it| !is_still_found(it))
-        .map(|it| (it.rule.as_str(), UndecidedSubject::of_finding(it, base)))
+        .map(|it| (it.total.is_some(), (it.rule.as_str(), UndecidedSubject::of_finding(it, base))))
+        .filter(|(is_of_total, check)| *is_of_total || !skipped.contains(check))
+        .map(|(_, check)| check)
         .collect();
     let tell = |it: &Undetermined| {
         let about = UndecidedSubject::now(it, selves, head)?;

@@ -9,6 +9,7 @@
 //! 3. It reports a resource that requests more accelerators for less money, if its price is assumed: such a price
 //!    falls when another file hints at another cloud.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::state::{ComparedStates, TreeState};
@@ -130,19 +131,17 @@ fn stand_in(counted: &Counts, sources: &SourceFiles, resource: &Resource) -> (We
         .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
 }
 
-/// Returns the resource of a deployment that the change makes the base of an environment. The change pairs it with the
-/// resource of the environment.
-fn deployment_before(before: &Side, after: &Side, id: ResourceId) -> Option<ResourceId> {
-    let now = after.resource(id);
-    let is_same = |it: &Resource| it.address == now.address && before.sources.path_of(it.span) == after.path_of(id);
-    let all = || before.inventory.resources.iter();
-    (now.counted == CountedAs::Base).then(|| all().position(is_same)).flatten().map(ResourceId)
+/// Returns the resources of a state by file and address, the first of several.
+fn by_place<'a>(side: &Side<'a>) -> HashMap<(String, &'a str), ResourceId> {
+    let all = side.inventory.resources.iter().enumerate().rev();
+    all.map(|(at, it)| ((side.sources.path_of(it.span), it.address.as_str()), ResourceId(at))).collect()
 }
 
 /// Finds growth of resources that are listed, but not in the total.
 fn not_added(states: &ComparedStates, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
     let (before, after, amount) = (&states.earlier(), &states.later(), &states.head.amount);
     let mut told = Vec::new();
+    let earlier_by_place = LazyCell::new(|| by_place(before));
     for change in &delta.changes {
         let Some(id) = change.after else { continue };
         let resource = after.resource(id);
@@ -160,7 +159,10 @@ fn not_added(states: &ComparedStates, delta: &Delta, counted: &Counts) -> Vec<Un
             resource.counted,
             CountedAs::Example | CountedAs::Module | CountedAs::Excluded | CountedAs::Unlisted | CountedAs::Copy
         );
-        let earlier = change.before.or_else(|| deployment_before(before, after, id));
+        // The change pairs a deployment that becomes the base of an environment with the resource of the environment.
+        let as_deployment = || earlier_by_place.get(&(after.path_of(id), resource.address.as_str())).copied();
+        let is_base = resource.counted == CountedAs::Base;
+        let earlier = change.before.or_else(|| is_base.then(as_deployment).flatten());
         let grew = now.beyond(earlier.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = earlier.is_some_and(|id| before.resource(id).is_added());

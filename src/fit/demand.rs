@@ -133,11 +133,7 @@ impl<'r> FactReader<'r> {
             class: EngineClass::of(program),
             precision,
             may_be_quantized,
-            cache_bytes: match self.text(Key::CachePrecision)? {
-                Some("fp8" | "int8") => 1.0,
-                Some("int4") => 0.5,
-                _ => 2.0,
-            },
+            cache_bytes: self.text(Key::CachePrecision)?.and_then(bytes_of_cached_value).unwrap_or(2.0),
             whole_window: self.resource.fact(Key::Context).is_absent(),
             window_assumed: task == Task::Serve
                 && self.resource.fact(Key::Context).is_absent()
@@ -567,5 +563,13 @@ impl FitDemand<'_> {
     /// Whether the engine refuses to start if the whole context does not fit.
     pub fn needs_whole_context(&self) -> bool {
         matches!(self.engine, Engine::Pooled { has_utilization: true }) || !self.whole_window
+    }
+}
+/// Returns the bytes of a value in the KV cache with this precision; none if the precision is not one of a cache.
+pub fn bytes_of_cached_value(precision: &str) -> Option<f64> {
+    match precision {
+        "fp8" | "int8" => Some(1.0),
+        "int4" => Some(0.5),
+        _ => None,
     }
 }

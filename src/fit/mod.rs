@@ -48,7 +48,7 @@ pub use by_measure::{
 };
 pub use choose::{Market, MarketPlace};
 pub use config_beside::with_configs_beside;
-pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FitDemand};
+pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FitDemand, bytes_of_cached_value};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use generation::{entry_machine, successor};
 pub use hosted::{MiddleHost, host_of, middle_host};

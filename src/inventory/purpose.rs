@@ -208,30 +208,35 @@ fn without_products(name: &str) -> String {
 
 /// Returns the environment that a path or the name of a deployment contains, in one spelling.
 pub fn environment_in(text: &str) -> Option<&'static str> {
-    words(text).iter().find_map(|word| {
-        Some(match word.as_str() {
-            "prod" | "production" | "prd" | "live" => "production",
-            "dev" | "development" => "development",
-            "staging" | "stg" | "stage" => "staging",
-            "test" | "testing" | "qa" | "uat" => "test",
-            "preprod" | "nonprod" => "preproduction",
-            "sandbox" => "sandbox",
-            _ => return None,
-        })
+    words(text).iter().find_map(|word| match word.as_str() {
+        "live" => Some(PRODUCTION),
+        "stage" => Some(STAGING),
+        word => environment_of_word(word),
+    })
+}
+
+const PRODUCTION: &str = "production";
+const STAGING: &str = "staging";
+
+/// Returns the environment of a word that means an environment in every name, in one spelling.
+fn environment_of_word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "prod" | "production" | "prd" => PRODUCTION,
+        "dev" | "development" => "development",
+        "staging" | "stg" => STAGING,
+        "test" | "testing" | "qa" | "uat" => "test",
+        "preprod" | "nonprod" => "preproduction",
+        "sandbox" => "sandbox",
+        _ => return None,
     })
 }
 
 fn environment(words: &[String]) -> Option<(bool, &str)> {
     let mut found = None;
     for word in words {
-        let production = match word.as_str() {
-            "prod" | "production" | "prd" => true,
-            "dev" | "development" | "staging" | "stg" | "test" | "testing" | "qa" | "sandbox" | "nonprod"
-            | "preprod" | "uat" => false,
-            _ => continue,
-        };
+        let Some(environment) = environment_of_word(word) else { continue };
         // `pre-prod` is not production: the joined word comes first and decides.
-        found = found.or(Some((production, word.as_str())));
+        found = found.or(Some((environment == PRODUCTION, word.as_str())));
     }
     found
 }

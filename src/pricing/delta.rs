@@ -128,12 +128,11 @@ impl ChangeKind {
 pub fn delta(before: Side, after: Side) -> Delta {
     let mut pairing = Pairing::new(before, after);
     let by_place = |side: &Side, it: &Resource| Some((side.path(it), it.address.clone(), String::new()));
-    let is_base = |it: &Resource| it.counted == CountedAs::Base;
-    let apart_from_bases = |identity: Option<Identity>, it: &Resource| identity.filter(|_| !is_base(it));
-    pairing.pair(|side, it| apart_from_bases(by_place(side, it), it), Ambiguous::InOrder);
+    let is_no_base = |it: &Resource| it.counted != CountedAs::Base;
+    pairing.pair(|side, it| by_place(side, it).filter(|_| is_no_base(it)), Ambiguous::InOrder);
     // The only environment takes the place of a deployment without environments, which becomes a base.
     let declared = |side: &Side, it: &Resource| Some((side.path(it), it.declared.address.to_string(), it.kind.clone()));
-    pairing.pair(|side, it| apart_from_bases(declared(side, it), it), Ambiguous::Skip);
+    pairing.pair(|side, it| declared(side, it).filter(|_| is_no_base(it)), Ambiguous::Skip);
     pairing.pair(by_place, Ambiguous::InOrder);
     pairing.pair(|_, it| Some((it.address.clone(), it.kind.clone(), String::new())), Ambiguous::Skip);
     pairing.pair(|_, it| Some((last_name(&it.address), it.kind.clone(), signature(it))), Ambiguous::Skip);

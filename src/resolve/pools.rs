@@ -194,10 +194,13 @@ impl PoolIndex {
             together.retain(is_added);
         }
         // Pods of production do not run on the pool of another environment.
-        let of = |it: &Resource| it.run.as_ref().and_then(|run| environment_in(run.as_str()));
-        let is_same = |(_, at, _): &(_, usize, _)| of(&inventory.resources[*at]) == of(pod);
-        if of(pod).is_some() && together.iter().any(is_same) {
-            together.retain(is_same);
+        if together.len() > 1 {
+            let of = |it: &Resource| it.run.as_ref().and_then(|run| environment_in(run.as_str()));
+            let own = of(pod);
+            let is_same = |(_, at, _): &(_, usize, _)| own.is_some() && of(&inventory.resources[*at]) == own;
+            if together.iter().any(is_same) {
+                together.retain(is_same);
+            }
         }
         let several = || together.iter().map(|(_, at, _)| *at).collect();
         let Some((_, pool, why)) = together.first() else { return Err(Vec::new()) };

@@ -427,11 +427,7 @@ impl Judge<'_> {
     /// Whether a total contains a resource. A finding about several resources points at one of these, because a
     /// finding in an example fails no run.
     fn is_counted(&self, id: usize) -> bool {
-        self.world
-            .inventory
-            .resources
-            .get(id)
-            .is_some_and(|it| it.counted == CountedAs::Deployed && it.version_of.is_none())
+        self.world.inventory.resources.get(id).is_some_and(Resource::is_added)
     }
 
     /// Returns the member with the largest cost increase, or else the most expensive one.

@@ -120,10 +120,8 @@ impl<'s> SeparateFiles<'s> {
         let (base, head) = (self.base, self.head);
         let (usual, other) = (base.sources.shared_tree(), head.sources.shared_tree());
         let tree = MixedTree { usual, other, files: files.clone() };
-        let is_there =
-            |session: &Session, path: &str| session.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok();
         let mut paths: Vec<String> = base.files.iter().filter(|path| !files.contains(*path)).cloned().collect();
-        paths.extend(files.iter().filter(|path| is_there(head, path)).cloned());
+        paths.extend(files.iter().filter(|path| has_file(head, path)).cloned());
         paths.sort();
         let mut changed: HashSet<String> = self.differing.difference(files).cloned().collect();
         let of_link = |path: &&String| head.sources.real_path(path).is_some_and(|real| changed.contains(&real));
@@ -132,7 +130,7 @@ impl<'s> SeparateFiles<'s> {
         let mut session = base.at(tree, paths);
         session.skipped.clone_from(&base.skipped);
         session.settings.rules = Arc::default();
-        session.reuse(head, changed, |path| is_there(base, path) && is_there(head, path));
+        session.reuse(head, changed, |path| has_file(base, path) && has_file(head, path));
         session
     }
 }
@@ -161,11 +159,16 @@ fn deployed_together(base: &Session, head: &Session, path: &str) -> String {
     of_chart.map_or_else(|| path.to_owned(), |chart| format!("{chart}/Chart.yaml"))
 }
 
+fn has_file(session: &Session, path: &str) -> bool {
+    session.files.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
+}
+
 /// Joins the parts with both places of each file that only moved: its text is the same, so neither place hides the other.
 fn with_moves(parts: Vec<BTreeSet<String>>, base: &Session, head: &Session) -> Vec<BTreeSet<String>> {
     let only_in = |one: &Session, other: &Session, path: &str| {
-        let text = one.sources.tree().read(path).ok()?;
-        other.sources.tree().read(path).is_err().then(|| digest(&SHA256, &text).as_ref().to_vec())
+        let is_only_here = has_file(one, path) && !has_file(other, path);
+        let text = is_only_here.then(|| one.sources.tree().read(path).ok()).flatten()?;
+        Some(digest(&SHA256, &text).as_ref().to_vec())
     };
     let placed = || parts.iter().enumerate().flat_map(|(part, paths)| paths.iter().map(move |path| (part, path)));
     let mut gone: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();

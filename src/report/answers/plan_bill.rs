@@ -36,8 +36,7 @@ pub fn plan_notes(report: &Report) -> Vec<String> {
         ));
     }
     let of_month = report.measured.paid.rows.iter().map(|it| &it.row).filter(|it| it.month == month.month);
-    let mut unused = BilledAmount::ZERO;
-    of_month.filter(|it| it.charge == Charge::Unused).filter_map(|it| it.hours).for_each(|hours| unused += hours);
+    let unused: BilledAmount = of_month.filter(|it| it.charge == Charge::Unused).filter_map(|it| it.hours).sum();
     if unused > BilledAmount::ZERO {
         notes.push(format!("in {}, {unused} hours of commitments were paid and not used: use them first", month.month));
     }

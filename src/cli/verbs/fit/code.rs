@@ -95,13 +95,8 @@ impl<'c> CodeRequest<'c> {
         self.arguments.provider.as_deref().is_none_or(|asked| asked.eq_ignore_ascii_case(provider))
     }
 
-    /// Returns the place of a cloud. `None` if the cloud does not have the region.
     fn place(&self, provider: &'c str) -> Option<MarketPlace<'c>> {
-        let region = match &self.arguments.region {
-            Some(asked) => self.catalog.region(provider, asked)?,
-            None => self.catalog.base_region(provider),
-        };
-        Some(MarketPlace { provider, region, ..MarketPlace::default() })
+        super::market_places::place(self.arguments, self.catalog, provider)
     }
 
     fn all_places(&self) -> Vec<MarketPlace<'c>> {

@@ -24,19 +24,21 @@ pub(super) fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec
         },
         None => known.to_vec(),
     };
-    let place = |provider| {
-        let region = match &arguments.region {
-            Some(wanted) => catalog.region(provider, wanted)?,
-            None => catalog.base_region(provider),
-        };
-        // Only whole machines can be provisioned.
-        Some(MarketPlace { provider, region, ..MarketPlace::default() })
-    };
-    let places: Vec<MarketPlace<'c>> = providers.iter().copied().filter_map(place).collect();
+    let places: Vec<MarketPlace<'c>> =
+        providers.iter().filter_map(|provider| place(arguments, catalog, provider)).collect();
     match &arguments.region {
         Some(wanted) if places.is_empty() => Err(unknown_region(wanted, &providers, catalog)),
         _ => Ok(places),
     }
+}
+
+/// Returns the place of a cloud; none if the cloud does not have the region. Only whole machines can be provisioned.
+pub(super) fn place<'c>(arguments: &Fit, catalog: &'c Catalog, provider: &'c str) -> Option<MarketPlace<'c>> {
+    let region = match &arguments.region {
+        Some(wanted) => catalog.region(provider, wanted)?,
+        None => catalog.base_region(provider),
+    };
+    Some(MarketPlace { provider, region, ..MarketPlace::default() })
 }
 
 fn unknown_region(wanted: &str, providers: &[&str], catalog: &Catalog) -> Failure {

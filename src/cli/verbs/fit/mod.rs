@@ -163,7 +163,7 @@ fn demand_known_precision(flag: &str, key: Key, fact: &Fact<FactValue>) -> Resul
     let Some(name) = fact.value().and_then(FactValue::as_text) else { return Ok(()) };
     let (is_known, known) = match key {
         Key::Precision => (Precision::parse(name).is_some(), "bf16, fp8, int8, awq, gptq, int4, nf4, mxfp4 or q4_k_m"),
-        Key::CachePrecision => (["fp8", "int8", "int4"].contains(&name), "fp8, int8 or int4"),
+        Key::CachePrecision => (fit::bytes_of_cached_value(name).is_some(), "fp8, int8 or int4"),
         _ => return Ok(()),
     };
     if is_known {
